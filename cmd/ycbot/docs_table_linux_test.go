@@ -5,7 +5,7 @@ package main
 type inDocs struct{ page, text, by, cannot string }
 
 var shownInDocs = []inDocs{
-	{page: "CONTRIBUTING.md", text: "go test ./internal/gate/ecosystem -run 'TestNothingIsMissing|TestNamesAreNotAskedFor'", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/gate/languages -run 'TestNothingIsMissing|TestNamesAreNotAskedFor'", by: "TestWalks"},
 	{page: "CONTRIBUTING.md", text: "go test ./internal/event ./internal/job", by: "TestWalks"},
 	{page: "CONTRIBUTING.md", text: "go test ./app -run \"TestEveryCommandIsAnswered|TestAnswerOnce\"", by: "TestWalks"},
 	{page: "CONTRIBUTING.md", text: "go test ./internal/scaffold ./internal/gate/mutate -run TestNothingIsMissing", by: "TestWalks"},

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // TestAltered holds which installed packages are compared, and what of them.
@@ -70,7 +70,7 @@ func TestAltered(t *testing.T) {
 		},
 	} {
 		left, got := maxInstalled, []string(nil)
-		for _, dir := range ecosystem.Named(tt.eco).Installed(tt.base, tt.head, ".", func(name string) bool { return name == tt.says }, func(name string) bool { return name == tt.bumped }) {
+		for _, dir := range languages.Named(tt.eco).Installed(tt.base, tt.head, ".", func(name string) bool { return name == tt.says }, func(name string) bool { return name == tt.bumped }) {
 			got = append(got, unlike(tt.base, tt.head, dir, &left)...)
 			got = append(got, unlike(tt.head, tt.base, dir, &left)...)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -88,7 +90,7 @@ func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
 	for _, s := range selected {
 		var suite Suite
 		var err error
-		if by := ecosystem.PackagesOf(s.eco); by != nil && s.command == "" {
+		if by := languages.PackagesOf(s.eco); by != nil && s.command == "" {
 			suite, err = a.runPackages(ctx, s, by)
 		} else {
 			suite, err = a.runOthers(ctx, s)
@@ -232,7 +234,7 @@ func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) 
 		a.evidence = append(a.evidence, step.Evidence)
 		whole := suite[ID{Unit: c.Unit, Command: c.Label()}]
 		bad := a.namedIn(whole.Output, c.Unit)
-		if c.Results == nil || !whole.Cut || ecosystem.AnyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
+		if c.Results == nil || !whole.Cut || results.AnyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
 			return suite, nil
 		}
 		if err := a.leave(ctx, bad, whole.Output); err != nil {
@@ -269,7 +271,7 @@ func (a *arm) compiled(c ecosystem.Command) bool {
 	if c.Results != nil && c.Results.Rebuild {
 		return true
 	}
-	e := ecosystem.Named(c.Eco)
+	e := languages.Named(c.Eco)
 	return e != nil && e.Compiled != nil && slices.ContainsFunc(a.files, func(f string) bool {
 		return ecosystem.Inside(c.Unit, f) && e.Compiled(f)
 	})

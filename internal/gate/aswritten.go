@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // silentCall says whether a call that was asked for results failed or kept silent without
 // a result, and is to be run as the project wrote it: at the head only where the base has
 // none either. A runner that reports that it ran no test had none to run.
 func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step Step) bool {
-	if c.Plain == nil || step.Empty || step.TimedOut || step.Lacks != "" || ecosystem.AnyRan(suite) {
+	if c.Plain == nil || step.Empty || step.TimedOut || step.Lacks != "" || results.AnyRan(suite) {
 		return false
 	}
 	for id, t := range r.suites[Base] {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -92,7 +93,7 @@ func (r *runner) newBaseKey() string {
 	line(baseForm, r.Version, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
 	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
-	line(r.Tools.Fingerprint()...)
+	line(languages.Fingerprint(r.Tools)...)
 	for _, list := range [][]ecosystem.Command{r.plan[Base].Setup, r.plan[Base].Build, r.plan[Base].Test} {
 		for _, c := range list {
 			line(c.Unit, c.Text)
@@ -164,7 +165,7 @@ func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 	if len(left) == 0 {
 		return ecosystem.Command{}
 	}
-	return ecosystem.PackagesOf(c.Eco).Only(c, left)
+	return languages.PackagesOf(c.Eco).Only(c, left)
 }
 
 // keep takes down what is known of the base's tests for later runs, where that has

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 	"github.com/ycbot/ycbot/internal/testing/variants"
@@ -211,6 +212,6 @@ func (s *savedResults) Load(context.Context, string) ([]byte, error) { return ni
 func (s *savedResults) Save(_ context.Context, _ string, data []byte) error {
 	var rec baseRecord
 	err := json.Unmarshal(data, &rec)
-	s.what = ecosystem.Count(len(rec.Cases), "case", "cases")
+	s.what = results.Count(len(rec.Cases), "case", "cases")
 	return err
 }

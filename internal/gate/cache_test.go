@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestCachesOfCommands(t *testing.T) {
 	t.Parallel()
 	for eco, want := range map[string]bool{"Go": true, "Node.js": false} {
-		if ecosystem.Named(eco) == nil {
+		if languages.Named(eco) == nil {
 			t.Fatalf("%s is no ecosystem", eco)
 		}
 		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: {Test: []ecosystem.Command{{Eco: eco}}}}})

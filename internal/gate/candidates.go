@@ -8,7 +8,9 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -25,7 +27,7 @@ func (r *runner) candidates() []checks.Candidate {
 	}
 	var out []checks.Candidate
 	for _, f := range r.in.Change.Files {
-		if !ecosystem.IsTestSource(f.Path) || f.Status == change.Deleted {
+		if !languages.IsTestSource(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		after, err := ecosystem.ReadInTree(r.in.Head.Dir, f.Path)
@@ -40,17 +42,17 @@ func (r *runner) candidates() []checks.Candidate {
 		if err != nil {
 			before = nil
 		}
-		out = append(out, r.candidatesIn(f.Path, ecosystem.TestBodies(f.Path, before), ecosystem.TestBodies(f.Path, after))...)
+		out = append(out, r.candidatesIn(f.Path, classes.TestBodies(f.Path, before), classes.TestBodies(f.Path, after))...)
 	}
 	sorted.By(out, func(a, b checks.Candidate) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	return out
 }
 
 // candidatesIn are those of a file, by the bodies of its tests on both sides.
-func (r *runner) candidatesIn(file string, before, after ecosystem.Bodies) []checks.Candidate {
+func (r *runner) candidatesIn(file string, before, after classes.Bodies) []checks.Candidate {
 	var out []checks.Candidate
 	for id, t := range r.suites[Head] {
-		eco := ecosystem.Named(t.Eco)
+		eco := languages.Named(t.Eco)
 		if id.Test == "" || t.Status != Passed || eco == nil || runs.IsFlaky(r.res.Tests, id) {
 			continue
 		}
@@ -79,7 +81,7 @@ var (
 
 // failsWithout says whether a test that could not be loaded over the base's sources is the
 // reason for it, or may be: then the base's sources do make it fail.
-func (r *runner) failsWithout(file string, b ecosystem.Body) bool {
+func (r *runner) failsWithout(file string, b classes.Body) bool {
 	why := r.overLeft[file]
 	for id, t := range r.over {
 		if id.Package == file && id.Test == "" {

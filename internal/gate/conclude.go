@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // conclude turns what was found out into the verdict.
@@ -107,7 +107,7 @@ func (r *runner) noteTargets() {
 		build = "build: [], "
 	}
 	for _, p := range r.plan[Base].Projects {
-		target := ecosystem.TargetForTests(r.plan[Base].Survey, p.Dir)
+		target := languages.TargetForTests(r.plan[Base].Survey, p.Dir)
 		if target == "" || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}
@@ -122,7 +122,7 @@ func (r *runner) noteTargets() {
 // affects says whether the change can influence a test: by its package, of others by
 // what is run at all.
 func (r *runner) affects(id ID, t Test) bool {
-	return id.Command != "" || !ecosystem.ByPackage(t.Eco) || r.affected[id.Package]
+	return id.Command != "" || !languages.ByPackage(t.Eco) || r.affected[id.Package]
 }
 
 func b2i(b bool) int {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -109,7 +110,7 @@ func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string)
 				places[name] = append(places[name], line)
 				break
 			}
-			if ecosystem.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
+			if languages.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
 				others = append(others, name)
 			}
 		}
@@ -123,7 +124,7 @@ func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string)
 // unimport runs files of the arm again that are not loaded, as they import a name that is not
 // there, without the name, so that those of their tests say something that do not use it.
 func (a *arm) unimport(ctx context.Context, c ecosystem.Command, suite Suite) error {
-	e := ecosystem.Named(c.Eco)
+	e := languages.Named(c.Eco)
 	if a.stage != StageKept || c.Results == nil || e == nil || e.Unimport == nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -89,7 +91,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*sides.Plan, error) {
 			r.note("%s: %s", side, fmt.Sprintf(format, args...))
 		}
 	})
-	chosen, left := ecosystem.Choose(ecosystem.FindProjects(s), r.in.Change.Paths())
+	chosen, left := ecosystem.Choose(languages.FindProjects(s), r.in.Change.Paths())
 	if failed != nil {
 		return nil, failed
 	}
@@ -114,10 +116,10 @@ func newPlan(projects []ecosystem.Project, c Commands) *sides.Plan {
 	}
 	override(p, c)
 	for _, q := range projects {
-		if c.Test == nil {
+		if c.Test == nil || q.Eco.Packages == nil {
 			p.Warm = append(p.Warm, q.Warm...)
 		} else {
-			p.Warm = append(p.Warm, q.WarmFor(p.Test)...)
+			p.Warm = append(p.Warm, q.Eco.Packages.WarmFor(q, p.Test)...)
 		}
 	}
 	return p
@@ -125,7 +127,7 @@ func newPlan(projects []ecosystem.Project, c Commands) *sides.Plan {
 
 // leave reports which projects are not run, and why.
 func (r *runner) leave(chosen, left []ecosystem.Project) {
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		var names []string
 		for _, p := range left {
 			if p.Eco.Name == eco.Name && (p.Missing != "" || r.in.Commands.Test != nil) {
@@ -133,7 +135,7 @@ func (r *runner) leave(chosen, left []ecosystem.Project) {
 			}
 		}
 		if len(names) > 0 {
-			r.notCovered("%s that the change does not touch: %s", eco.Units, ecosystem.Listed(names, 5))
+			r.notCovered("%s that the change does not touch: %s", eco.Units, results.Listed(names, 5))
 		}
 	}
 	runs := slices.ContainsFunc(chosen, func(p ecosystem.Project) bool { return p.Missing == "" })
@@ -160,7 +162,7 @@ func override(p *sides.Plan, c Commands) {
 		was := *list
 		*list = nil
 		for _, t := range texts {
-			c := ecosystem.ShellCommand(stage, t)
+			c := languages.ShellCommand(stage, t)
 			for _, d := range was {
 				c.Go = cmp.Or(c.Go, d.Go) // there is one go command
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -25,7 +26,7 @@ func TestOverride(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, files)
 	survey := ecosystem.NewSurvey(ecosystem.InTree(dir), slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
-	p := newPlan(ecosystem.FindProjects(survey), Commands{})
+	p := newPlan(languages.FindProjects(survey), Commands{})
 	if len(p.Setup) != 1 || len(p.Build) != 2 || len(p.Test) != 2 || len(p.Lint) != 2 {
 		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.Setup), len(p.Build), len(p.Test), len(p.Lint))
 	}
@@ -33,7 +34,7 @@ func TestOverride(t *testing.T) {
 	if len(p.Setup) != 1 || len(p.Build) != 2 || len(p.Lint) != 0 || len(p.Test) != 2 || p.Test[1].Text != "make b" {
 		t.Errorf("overridden: %+v", p)
 	}
-	some := newPlan(ecosystem.FindProjects(survey), Commands{Test: []string{"go test ./a"}})
+	some := newPlan(languages.FindProjects(survey), Commands{Test: []string{"go test ./a"}})
 	if len(p.Warm) != 2 || len(some.Warm) != 1 || !strings.Contains(some.Warm[0].Text, " ./a ") {
 		t.Errorf("compiled ahead: %d, and for one package %+v", len(p.Warm), some.Warm)
 	}
@@ -51,13 +52,13 @@ func TestHanging(t *testing.T) {
 		"go test ./timeout/...":          "go test -json -timeout=1m20s ./timeout/...",
 	} {
 		r := newRunner(&Gate{}, Input{}, task{longest: 2e9})
-		c := r.hanging(ecosystem.ShellCommand(StageTest, text))
+		c := r.hanging(languages.ShellCommand(StageTest, text))
 		if got := strings.Join(c.Argv, " "); got != want || c.Text != want {
 			t.Errorf("%q: %q, printed as %q; want %q", text, got, c.Text, want)
 		}
 	}
 	r := newRunner(&Gate{}, Input{}, task{})
-	if c := r.hanging(ecosystem.ShellCommand(StageTest, "go test")); len(c.Argv) != 3 {
+	if c := r.hanging(languages.ShellCommand(StageTest, "go test")); len(c.Argv) != 3 {
 		t.Errorf("with nothing to compare: %q", c.Argv)
 	}
 }
@@ -68,7 +69,7 @@ func TestHanging(t *testing.T) {
 func TestLimitsAlike(t *testing.T) {
 	t.Parallel()
 	tests := &sides.Plan{Test: []ecosystem.Command{func() ecosystem.Command {
-		c := ecosystem.ShellCommand(StageTest, "go test ./...")
+		c := languages.ShellCommand(StageTest, "go test ./...")
 		c.Eco, c.Unit = "Go", "."
 		return c
 	}()}}

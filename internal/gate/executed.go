@@ -13,6 +13,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -73,7 +75,7 @@ func (r *runner) executed(ctx context.Context) error {
 		}
 	}
 	known := true
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		var mine []ecosystem.ChangedFile
 		for _, f := range files {
 			if eco.IsSource != nil && eco.IsSource(f.Path) {
@@ -126,7 +128,7 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 	if err != nil {
 		return "", err
 	}
-	var seen []*ecosystem.LineCounts
+	var seen []*results.LineCounts
 	for i, a := range arms {
 		more, ok, err := e.countIn(ctx, a, eco, files)
 		if err != nil {
@@ -137,7 +139,7 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 			return "the time was over before they were counted", nil
 		}
 		if !ok && last {
-			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+ecosystem.Listed(paths(files), 3)), nil
+			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+results.Listed(paths(files), 3)), nil
 		}
 		seen = append(seen, more...)
 		total, ran := 0, 0
@@ -176,9 +178,9 @@ func paths(files []ecosystem.ChangedFile) []string {
 }
 
 // name keeps which lines and files did not run.
-func (e *executedLines) name(files []ecosystem.ChangedFile, seen []*ecosystem.LineCounts) {
+func (e *executedLines) name(files []ecosystem.ChangedFile, seen []*results.LineCounts) {
 	for _, f := range files {
-		loaded := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[e.nameOf(f)] })
+		loaded := slices.ContainsFunc(seen, func(c *results.LineCounts) bool { return c.Knows[e.nameOf(f)] })
 		if !loaded {
 			e.unloaded(f)
 			continue
@@ -199,7 +201,7 @@ func (e *executedLines) name(files []ecosystem.ChangedFile, seen []*ecosystem.Li
 // either, as far as that is known.
 func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 	why := "no test loads it"
-	eco := ecosystem.Of(f.Path)
+	eco := languages.Of(f.Path)
 	switch {
 	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.plan[Head].Build, func(c ecosystem.Command) bool {
 		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
@@ -213,7 +215,7 @@ func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 		case !ok:
 			why = "its folder is no package of a module that is built here"
 		default:
-			why = ecosystem.Excluded(f.Src)
+			why = eco.Packages.Excluded(f.Src)
 		}
 	}
 	e.out.Unloaded = append(e.out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(slices.Collect(maps.Keys(f.Lines))), Why: why})
@@ -249,7 +251,7 @@ func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
 }
 
 // countIn counts in one arm; false where that said nothing.
-func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*ecosystem.LineCounts, ok bool, err error) {
+func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
 	if err := a.lay(ctx); err != nil {
 		return nil, false, err
 	}
@@ -275,17 +277,17 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			continue
 		}
 		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
-		results := ecosystem.NoResults(c.Unit)
+		collector := results.NoResults(c.Unit)
 		if c.Results != nil {
-			results = c.Results.Collect(c.Unit)
+			collector = c.Results.Collect(c.Unit)
 		}
-		cover := eco.Lines.Reader(results, q)
+		cover := eco.Lines.Reader(collector, q)
 		step, err := e.executor.Run(ctx, a.side, e.executor.Tree(a.side), counting, cover)
 		if err != nil {
 			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
 		s := e.collected(a.side, e.executor.Tree(a.side), counting, cover, step)
-		switch ran := ecosystem.AnyRan(s) || c.Results == nil && !step.Failed(); {
+		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.TimedOut:
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
 		case ran:
@@ -322,10 +324,10 @@ func (e *executedLines) notCounting(eco *ecosystem.Ecosystem, c ecosystem.Comman
 
 // linesRan are the changed lines of a file that can run, and whether they did. A file that
 // no run knows was not compiled or loaded: all of its code is what did not run.
-func linesRan(seen []*ecosystem.LineCounts, name string, f ecosystem.ChangedFile) map[int]bool {
+func linesRan(seen []*results.LineCounts, name string, f ecosystem.ChangedFile) map[int]bool {
 	out := map[int]bool{}
 	text := strings.Split(string(f.Src), "\n")
-	known := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[name] })
+	known := slices.ContainsFunc(seen, func(c *results.LineCounts) bool { return c.Knows[name] })
 	for n := range f.Lines {
 		if !known && n > 0 && n <= len(text) && ecosystem.CodeLine(f.Path, text[n-1]) {
 			out[n] = false
@@ -371,7 +373,7 @@ const maxCounted = 30
 func (e *executedLines) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
 	sum := e.suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
 	for id, t := range e.suites[Head] {
-		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!ecosystem.ByPackage(eco) || slices.Contains(tested, id.Package)) {
+		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!languages.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}
 	}

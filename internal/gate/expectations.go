@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -82,7 +83,7 @@ func (x *Expectations) sum() {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})
 	all := x.Held + len(x.Changed)
-	x.Note = fmt.Sprintf("%d of %s", x.Held, ecosystem.Count(all, "old expectation holds", "old expectations hold"))
+	x.Note = fmt.Sprintf("%d of %s", x.Held, results.Count(all, "old expectation holds", "old expectations hold"))
 	if all == 0 {
 		x.Note = "no test passes on the base"
 	}
@@ -157,7 +158,7 @@ func familyOf(e *examined) string {
 			return name + "["
 		}
 	}
-	if top := e.id.Top(); top != e.id.Test && ecosystem.ByPackage(e.eco) {
+	if top := e.id.Top(); top != e.id.Test && languages.ByPackage(e.eco) {
 		return top + "/"
 	}
 	return ""
@@ -190,7 +191,7 @@ func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observ
 // insideSource says of a test that was not reported whether it stands in a source
 // file of the change, where it cannot be put back by itself.
 func (k *keeper) insideSource(e *examined) bool {
-	if _, src := k.r.sides.TestFileOf(e.id); src != nil || e.id.Command != "" || ecosystem.ByPackage(e.eco) {
+	if _, src := k.r.sides.TestFileOf(e.id); src != nil || e.id.Command != "" || languages.ByPackage(e.eco) {
 		return false
 	}
 	for _, f := range k.r.in.Change.Files {
@@ -198,7 +199,7 @@ func (k *keeper) insideSource(e *examined) bool {
 		if f.OldPath != "" {
 			old = f.OldPath
 		}
-		if ecosystem.IsSource(old) && strings.Contains(e.id.Test, old) {
+		if languages.IsSource(old) && strings.Contains(e.id.Test, old) {
 			return true // such as a doctest, which is called by its file
 		}
 	}
@@ -208,7 +209,7 @@ func (k *keeper) insideSource(e *examined) bool {
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
 	beside := class == compare.Silenced && e.head == compare.Passed
-	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: results.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.sides.SubjectStands(e.id)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -60,14 +61,14 @@ type ExplainedCommand struct {
 }
 
 // ReportsTests says whether a test command of the configuration is one that reports each test.
-func ReportsTests(text string) bool { return ecosystem.ShellCommand(StageTest, text).Results != nil }
+func ReportsTests(text string) bool { return languages.ShellCommand(StageTest, text).Results != nil }
 
 // Survey is every project that the gate finds in the folder root with these files,
 // as if a change touched all of them. It runs nothing.
 func Survey(root string, files []string, tools *Toolchains) []Explained {
 	s := ecosystem.NewSurvey(ecosystem.InTree(root), files, tools, func(string, ...any) {})
 	var out []Explained
-	for _, p := range ecosystem.FindProjects(s) {
+	for _, p := range languages.FindProjects(s) {
 		out = append(out, explained(p, true))
 	}
 	return out

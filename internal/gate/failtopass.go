@@ -10,6 +10,8 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -167,17 +169,17 @@ func (r *runner) judgeOverlay(over Suite) {
 			broken, deps = true, deps || dep
 		case o.Status == Failed:
 			rep.Proven = append(rep.Proven, Case{ID: id, Output: o.Output, Evidence: []string{o.Evidence, h.Evidence}})
-		case o.Status == Passed && (base[id].Status == "" || ecosystem.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
+		case o.Status == Passed && (base[id].Status == "" || languages.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
-	ecosystem.SortCases(rep.Proven)
-	ecosystem.SortCases(rep.PassOnBase)
+	results.SortCases(rep.Proven)
+	results.SortCases(rep.PassOnBase)
 	n := len(Leaves(rep.Proven))
 	switch {
 	case n > 0:
 		rep.State = ReproProven
-		rep.Note = fmt.Sprintf("%s without the change and %s with it", ecosystem.Count(n, "test fails", "tests fail"), ecosystem.Plural(n, "passes", "pass"))
+		rep.Note = fmt.Sprintf("%s without the change and %s with it", results.Count(n, "test fails", "tests fail"), results.Plural(n, "passes", "pass"))
 	case deps:
 		rep.State, rep.Note = ReproNeedsDeps, "the change's tests need dependencies that only the change has: no reproduction claimed"
 	case broken:
@@ -185,14 +187,14 @@ func (r *runner) judgeOverlay(over Suite) {
 	case len(rep.PassOnBase) > 0:
 		rep.State, rep.Note = ReproPassOnBase, "the change's tests pass without the change as well"
 	case failed && !slices.ContainsFunc(slices.Collect(maps.Keys(over)), func(id ID) bool { return id.Test != "" }):
-		rep.State, rep.Note = ReproEnvironment, "no test of the change runs without it: "+ecosystem.FailureLine(firstFailure(over))
+		rep.State, rep.Note = ReproEnvironment, "no test of the change runs without it: "+results.FailureLine(firstFailure(over))
 	case failed:
 		rep.State, rep.Note = ReproEnvironment, "the change's tests fail without the change and do not pass reliably with it"
 	default:
 		rep.State, rep.Note = ReproPassOnBase, "no test of the change fails without it"
 	}
 	if n > 0 && len(rep.Dropped) > 0 {
-		rep.Note += "; " + ecosystem.Listed(rep.Dropped, 3) + ecosystem.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
+		rep.Note += "; " + results.Listed(rep.Dropped, 3) + results.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
 	}
 }
 
@@ -210,7 +212,7 @@ func firstFailure(s Suite) string {
 func (r *runner) changedTests() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range r.in.Change.Files {
-		if !ecosystem.IsTestSource(f.Path) || f.Status == change.Deleted {
+		if !languages.IsTestSource(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		old := f.OldPath
@@ -225,7 +227,7 @@ func (r *runner) changedTests() map[string]bool {
 		if err != nil {
 			before = nil
 		}
-		e := ecosystem.Of(f.Path)
+		e := languages.Of(f.Path)
 		if e == nil || e.Packages == nil {
 			out[f.Path] = string(before) != string(after)
 			continue

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
@@ -23,7 +25,7 @@ func TestOverlayFiles(t *testing.T) {
 	for _, f := range []change.File{
 		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
 	} {
-		class, _ := ecosystem.ClassOf(f.Path, nil, ecosystem.Referred{})
+		class, _ := classes.ClassOf(f.Path, nil, classes.Referred{})
 		r.sides.Touched = append(r.sides.Touched, sides.Touch{Class: class, Path: f.Path, File: f})
 	}
 	files, pkgs := r.overlay()
@@ -39,7 +41,7 @@ func TestOverlayFiles(t *testing.T) {
 // found, in whichever form it names them from the module's folder.
 func TestUncompilable(t *testing.T) {
 	t.Parallel()
-	complaint := ecosystem.PackagesOf("Go").Complaint
+	complaint := languages.PackagesOf("Go").Complaint
 	for _, tt := range []struct {
 		what, unit, dir, output string
 		files                   []string

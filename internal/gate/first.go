@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -104,7 +105,7 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].Test {
 		s, ok := r.splits[c.Unit]
-		by := ecosystem.PackagesOf(c.Eco)
+		by := languages.PackagesOf(c.Eco)
 		if !ok || by == nil || c.Results == nil {
 			out = append(out, c)
 			continue
@@ -123,6 +124,6 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 // onBase says whether the base has Go files in the folder of a package of the head.
 func (r *runner) onBase(importPath string) bool {
 	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool {
-		return p.ImportPath == importPath && ecosystem.PackagesOf(p.Eco).Has(r.in.Base.Dir, p.Dir)
+		return p.ImportPath == importPath && languages.PackagesOf(p.Eco).Has(r.in.Base.Dir, p.Dir)
 	})
 }

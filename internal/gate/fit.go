@@ -10,6 +10,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -55,7 +57,7 @@ func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
 		others = append(others, p.name)
 	}
 	r.notCovered("for want of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
-		len(left), len(all), c.Text, share(left, all), ecosystem.Listed(others, 5))
+		len(left), len(all), c.Text, share(left, all), results.Listed(others, 5))
 	for id := range r.suites[Base] {
 		if id.Unit == c.Unit && slices.Contains(others, id.Package) {
 			delete(r.suites[Base], id) // there is nothing to compare them with
@@ -129,7 +131,7 @@ func share(some, all []timedPackage) int {
 // changed, or the files that name a changed file, or a file that does so.
 func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 	var named map[string]bool
-	if !ecosystem.ByPackage(c.Eco) {
+	if !languages.ByPackage(c.Eco) {
 		named = naming(r.sources(c.Unit), r.in.Change.Paths())
 	}
 	for i, p := range all {
@@ -139,7 +141,7 @@ func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 
 // onlyOnHead are the packages of a command's tests that the base does not have.
 func (r *runner) onlyOnHead(c ecosystem.Command) []string {
-	byPackage := ecosystem.ByPackage(c.Eco)
+	byPackage := languages.ByPackage(c.Eco)
 	var out []string
 	for _, p := range r.packages {
 		if byPackage && p.Eco == c.Eco && p.Unit == c.Unit && p.HasTests() && !r.has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
@@ -147,7 +149,7 @@ func (r *runner) onlyOnHead(c ecosystem.Command) []string {
 		}
 	}
 	for _, f := range r.in.Change.Files {
-		if !byPackage && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && ecosystem.IsTestSource(f.Path) && ecosystem.IsSource(f.Path) &&
+		if !byPackage && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && languages.IsTestSource(f.Path) && languages.IsSource(f.Path) &&
 			!r.has(Base, ID{Unit: c.Unit, Package: f.Path}) {
 			out = append(out, f.Path)
 		}
@@ -162,7 +164,7 @@ const maxSource = 1 << 20
 func (r *runner) sources(unit string) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, p := range r.files {
-		if !ecosystem.Inside(unit, p) || ecosystem.IgnoredDir(path.Dir(p)) || !ecosystem.IsSource(p) {
+		if !ecosystem.Inside(unit, p) || ecosystem.IgnoredDir(path.Dir(p)) || !languages.IsSource(p) {
 			continue
 		}
 		src, err := ecosystem.ReadInTree(r.in.Head.Dir, p)

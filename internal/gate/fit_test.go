@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/python"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -95,7 +96,7 @@ func TestFitting(t *testing.T) {
 		r.limit = tt.limit
 		r.files = slices.Sorted(maps.Keys(files))
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}
-		c := ecosystem.UnittestCommand(ecosystem.Command{Stage: StageTest, Unit: "."}, "", "python3", nil)
+		c := python.UnittestCommand(ecosystem.Command{Stage: StageTest, Unit: "."}, "", "python3", nil)
 		c.Eco = "Python"
 		r.executor.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
 		r.suites[Base] = Suite{

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -16,7 +17,7 @@ import (
 // their files: another copy of the same release is the same.
 func (r *runner) toolchain() string {
 	h := sha256.New()
-	for _, line := range r.Tools.Fingerprint() {
+	for _, line := range languages.Fingerprint(r.Tools) {
 		if words := strings.Fields(line); len(words) == 3 {
 			line = filepath.Base(words[0]) + " " + words[1]
 		}

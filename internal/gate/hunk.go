@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -31,7 +31,7 @@ func (r *runner) hunkOf(ctx context.Context, t sides.Touch, id ID, said string) 
 		return 0, "", ""
 	}
 	at := 0
-	name := ecosystem.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
+	name := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
 	for i, l := range strings.Split(string(r.sides.Texts[t.File.Path].Head), "\n") {
 		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
 			at = i + 1

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // keepCommands plans the head from the base's projects and the head's new ones:
@@ -28,12 +30,12 @@ func (r *runner) keepCommands() {
 			case now == nil && r.sides.Deleted(was):
 				r.note("the change deletes %s", was.What)
 			case now == nil:
-				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, ecosystem.Listed(texts(moved), 3))
+				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, results.Listed(texts(moved), 3))
 				*from.to, changed = append(*from.to, moved), true
 			case now.Missing != "":
 				changed = r.replaced(now, moved) || changed
 			case len(now.Test) == 0:
-				r.note("the change leaves %s without a test command: the base's is run (%s)", was.What, ecosystem.Listed(commandTexts(moved.Test), 3))
+				r.note("the change leaves %s without a test command: the base's is run (%s)", was.What, results.Listed(commandTexts(moved.Test), 3))
 				now.Test, changed = moved.Test, true
 			default:
 				r.noteAltered(was, *now)
@@ -52,7 +54,7 @@ func (r *runner) keepCommands() {
 // commands, where the change leaves what they need. Else the head lacks a program.
 func (r *runner) replaced(now *ecosystem.Project, was ecosystem.Project) bool {
 	for _, w := range was.Why {
-		if slices.Contains(ecosystem.Lockfiles, path.Base(w)) && r.sides.GoneFromHead(w) {
+		if slices.Contains(languages.Lockfiles, path.Base(w)) && r.sides.GoneFromHead(w) {
 			r.lacks = append(r.lacks, fmt.Sprintf("%s: %s", now.What, now.Missing))
 			r.facts.Replaced = fmt.Sprintf("the change runs %s with another package manager, and there is %s", now.What, now.Missing)
 			return false
@@ -73,7 +75,7 @@ func (r *runner) noteAltered(was, now ecosystem.Project) {
 	if len(news) == 0 {
 		news = slices.DeleteFunc(before, func(t string) bool { return slices.Contains(after, t) })
 	}
-	r.note("the change alters how %s is built or tested (%s): the base's tests are run as the base runs them too", now.What, ecosystem.Listed(news, 3))
+	r.note("the change alters how %s is built or tested (%s): the base's tests are run as the base runs them too", now.What, results.Listed(news, 3))
 }
 
 func commandTexts(list []ecosystem.Command) []string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -25,7 +26,7 @@ func (r *runner) classify(ctx context.Context) error {
 func (r *runner) reported(ctx context.Context) error {
 	for _, f := range r.in.Change.Files {
 		name := cmp.Or(f.OldPath, f.Path)
-		if ecosystem.IsSource(name) && !slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool { return t.Path == name }) && r.sides.Reported(name) {
+		if languages.IsSource(name) && !slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool { return t.Path == name }) && r.sides.Reported(name) {
 			return r.sides.Classify(ctx)
 		}
 	}
@@ -168,7 +169,7 @@ func (r *runner) passing() []*examined {
 	}
 	var out []*examined
 	for id, t := range r.suites[Base] {
-		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && ecosystem.ByPackage(r.sides.EcoOf(id))
+		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && languages.ByPackage(r.sides.EcoOf(id))
 		if t.Status == Passed && counts && !unsteady[id] {
 			out = append(out, &examined{id: id, eco: r.sides.EcoOf(id)})
 		}

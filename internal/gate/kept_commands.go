@@ -9,6 +9,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -71,7 +73,7 @@ func (k *keeper) started(s Suite, sel selection) bool {
 			continue
 		}
 		if sel.command != "" && id.Command == sel.command {
-			return t.Status == Passed || t.Lacks == "" && !ecosystem.CannotStart.MatchString(t.Output)
+			return t.Status == Passed || t.Lacks == "" && !results.CannotStart.MatchString(t.Output)
 		}
 		if t.Eco == sel.eco && id.Test != "" && (t.Status == Passed || t.Status == Failed) {
 			return true
@@ -134,7 +136,7 @@ func (r *runner) keptPlan(ctx context.Context) (*sides.Plan, error) {
 	slices.Sort(files)
 	s := ecosystem.NewSurvey(ecosystem.InTree(r.in.Head.Dir), files, r.Tools, func(string, ...any) {})
 	s.Over = over
-	return newPlan(ecosystem.FindProjects(s), r.in.Commands), nil
+	return newPlan(languages.FindProjects(s), r.in.Commands), nil
 }
 
 // labelOf names what runs a selection on the base.

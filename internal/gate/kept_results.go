@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -51,7 +53,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 	}
 	if !broken && e.id.Command == "" && !e.whole() {
 		for have, test := range l.s { // the runner as a whole
-			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !ecosystem.IsSource(have.Package) && !ecosystem.ByPackage(e.eco)) && !ranIn(l.s, e) {
+			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !languages.IsSource(have.Package) && !languages.ByPackage(e.eco)) && !ranIn(l.s, e) {
 				return status, have, test, true, false
 			}
 		}
@@ -180,7 +182,7 @@ func (k *keeper) wantsRemoved(e *examined) bool {
 
 // wanted is the name that a message says is not there, "" where it says of none.
 func wanted(eco, message string) string {
-	by := ecosystem.Named(eco)
+	by := languages.Named(eco)
 	if by == nil || by.Absent == nil {
 		return ""
 	}
@@ -194,25 +196,25 @@ func (k *keeper) namesRemoved(e *examined, message string) bool {
 		return true
 	}
 	removed := k.r.sides.RemovedNames(e.id)
-	for w := range ecosystem.Words([]byte(message)) {
+	for w := range classes.Words([]byte(message)) {
 		if removed[w] || k.r.sides.Undeclared(w) {
 			return true
 		}
 	}
 	if want := wanted(e.eco, message); want != "" {
 		for name, v := range k.r.sides.Texts { // a file that the message names has lost the name, and another one has it
-			if ecosystem.IsSource(name) && !ecosystem.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
-				ecosystem.Words(v.Base)[want] && !ecosystem.Words(v.Head)[want] {
+			if languages.IsSource(name) && !languages.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
+				classes.Words(v.Base)[want] && !classes.Words(v.Head)[want] {
 				return true
 			}
 		}
 	}
-	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
+	for _, m := range results.OtherSignature.FindAllStringSubmatch(message, -1) {
 		if k.r.sides.Redeclared(firstGroup(m)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(ecosystem.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.sides.Edits(firstGroup(m)) })
+	return slices.ContainsFunc(results.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.sides.Edits(firstGroup(m)) })
 }
 
 // reached says whether the arm was to run a test.
@@ -225,7 +227,7 @@ func (k *keeper) reached(e *examined) bool {
 			return true
 		case s.eco != e.eco:
 			return false
-		case ecosystem.ByPackage(s.eco):
+		case languages.ByPackage(s.eco):
 			at := k.r.sides.Sites(e.id, e.eco)
 			return slices.ContainsFunc(at, func(p sides.Site) bool { return slices.Contains(s.places, p.At) })
 		}

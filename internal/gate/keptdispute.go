@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -47,7 +47,7 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 // need the others of their packages: among has these, or is nil before the first run, which finds
 // them. They are run in their packages.
 func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]bool) (Suite, map[ID]bool, error) {
-	narrow := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return among[e.id] || !ecosystem.ByPackage(e.eco) })
+	narrow := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return among[e.id] || !languages.ByPackage(e.eco) })
 	out, err := k.alone(ctx, Base, narrow)
 	if err != nil {
 		return nil, among, err
@@ -60,7 +60,7 @@ func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]boo
 	}
 	var left []ID
 	for _, e := range tests {
-		if among[e.id] || !ecosystem.ByPackage(e.eco) {
+		if among[e.id] || !languages.ByPackage(e.eco) {
 			left = append(left, e.id)
 		}
 	}

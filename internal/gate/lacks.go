@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -56,7 +57,7 @@ func (r *runner) refused() {
 			h.Status, b.Status = NotRun, NotRun
 			head[id], base[id] = h, b
 		}
-		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, ecosystem.FailureLine(h.Output)))
+		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, results.FailureLine(h.Output)))
 	}
 }
 
@@ -67,7 +68,7 @@ func (r *runner) setupBoth() []string {
 	for i, s := range r.executor.Steps {
 		name := ID{Unit: s.Unit, Command: s.Command}
 		if s.Side == Head && s.Stage == StageSetup && s.Failed() && !r.executor.Steps.RanAgain(i) && slices.Contains(r.res.BrokenBoth, name.String()) {
-			out = append(out, fmt.Sprintf("%s: %s", r.inWords(name), ecosystem.FailureLine(s.Output)))
+			out = append(out, fmt.Sprintf("%s: %s", r.inWords(name), results.FailureLine(s.Output)))
 		}
 	}
 	return out
@@ -80,10 +81,10 @@ func (r *runner) withErrors(names []string) []string {
 	for _, name := range names {
 		at := slices.IndexFunc(r.executor.Steps, func(s Step) bool {
 			return s.Side == Head && s.Stage == StageBuild && s.Failed() &&
-				(ID{Unit: s.Unit, Command: s.Command}.String() == name || slices.Contains(ecosystem.Unbuilt(s.Output), name))
+				(ID{Unit: s.Unit, Command: s.Command}.String() == name || slices.Contains(languages.Unbuilt(s.Output), name))
 		})
 		if at >= 0 {
-			if why := ecosystem.WhyUnbuilt(name, r.executor.Steps[at].Output); why != "" && !said[why] {
+			if why := languages.WhyUnbuilt(name, r.executor.Steps[at].Output); why != "" && !said[why] {
 				said[why] = true
 				name += ": " + why
 			}
@@ -105,7 +106,7 @@ func (r *runner) crashed() []string {
 	var out []string
 	for _, k := range r.res.Tests.NewFailing {
 		if k.ID.Command != "" {
-			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), ecosystem.FailureLine(k.Output)))
+			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), results.FailureLine(k.Output)))
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ func each(names []string, f map[string]string) string {
 	return b.String()
 }
 
-func languages() []language {
+func allLanguages() []language {
 	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), automakeLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage(), mavenLanguage(), elixirLanguage(), toxLanguage(), noxLanguage(), poetryLanguage()}
 }
 

@@ -102,7 +102,7 @@ func TestLanguages(t *testing.T) {
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
 	slow := []string{"maven", "meson", "automake", "tox", "jest", "vitest", "mix", "poetry", "rust", "cmake", "nox", "rspec", "mocha"}
-	for _, l := range languages() {
+	for _, l := range allLanguages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			for _, tool := range l.tools {

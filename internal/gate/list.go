@@ -6,7 +6,9 @@ import (
 	"path"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // list finds the packages of the head and which of them the change affects.
@@ -31,7 +33,7 @@ func (r *runner) list(ctx context.Context) error {
 		}
 		r.packages = append(r.packages, pkgs...)
 	}
-	r.affected = ecosystem.Affected(r.packages, r.in.Change.Paths())
+	r.affected = languages.Affected(r.packages, r.in.Change.Paths())
 	for _, p := range r.packages {
 		if !r.affected[p.ImportPath] && r.testsReadOutside(p) {
 			r.affected[p.ImportPath] = true
@@ -51,7 +53,7 @@ func (r *runner) testsReadOutside(p ecosystem.Package) bool {
 		}
 		text := string(src)
 		if slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
-			return path.Dir(name) != p.Dir && ecosystem.Names(text, p.Dir, name)
+			return path.Dir(name) != p.Dir && classes.Names(text, p.Dir, name)
 		}) {
 			return true
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -63,8 +65,8 @@ func (r *runner) merge(ctx context.Context) error {
 	}
 	m.Commit, m.Conflicts = merged.Commit, merged.Conflicts
 	if len(m.Conflicts) > 0 {
-		m.Note = "it cannot be merged without a decision: " + ecosystem.Listed(m.Conflicts, 5) + ecosystem.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
-		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", ecosystem.Listed(m.Conflicts, 5))
+		m.Note = "it cannot be merged without a decision: " + results.Listed(m.Conflicts, 5) + results.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
+		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", results.Listed(m.Conflicts, 5))
 		return nil
 	}
 	return r.judgeMerge(ctx, m)
@@ -241,16 +243,16 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 			paths = append(paths, f.OldPath)
 		}
 	}
-	theirs := ecosystem.Affected(g.r.packages, paths)
+	theirs := languages.Affected(g.r.packages, paths)
 	byUnit := map[string][]string{}
 	for _, p := range g.r.packages {
-		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.executor.Tree(side).Dir, p.Dir) {
+		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && languages.PackagesOf(p.Eco).Has(g.r.executor.Tree(side).Dir, p.Dir) {
 			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
 	var out []ecosystem.Command
 	for _, c := range g.r.plan[side].Test {
-		if !ecosystem.ByPackage(c.Eco) || c.Results == nil || len(g.r.in.Commands.Test) > 0 {
+		if !languages.ByPackage(c.Eco) || c.Results == nil || len(g.r.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue
 		}
@@ -274,9 +276,9 @@ func (g *merger) conclude() {
 		m.Note = "merged into the base as it is now, it could not be set up: " + g.r.prep.Unprepared()
 		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.prep.Unprepared())
 	case len(m.Broken) > 0:
-		m.Note = "merged into the base as it is now, it does not build any more: " + ecosystem.Listed(m.Broken, 5)
+		m.Note = "merged into the base as it is now, it does not build any more: " + results.Listed(m.Broken, 5)
 	case failing > 0:
-		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", ecosystem.Count(failing, "test fails", "tests fail"), ecosystem.Plural(failing, "passes", "pass"))
+		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", results.Count(failing, "test fails", "tests fail"), results.Plural(failing, "passes", "pass"))
 	case m.Ran:
 		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
 	default:

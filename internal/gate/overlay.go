@@ -2,6 +2,8 @@ package gate
 
 import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // changedFiles are the test files of the change that a command runs by themselves;
@@ -11,7 +13,7 @@ func (r *runner) changedFiles(c ecosystem.Command) []string {
 	for _, f := range r.res.FailToPass.Files {
 		switch {
 		case !r.sides.Runs(Base, c, f):
-		case ecosystem.IsTestSource(f) && ecosystem.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f}):
+		case languages.IsTestSource(f) && results.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f}):
 			out = append(out, f)
 		case !r.sides.GoneFromHead(f):
 			return nil
@@ -28,7 +30,7 @@ func wantsAbsent(wants func(Test) (deps, api bool), t Test) bool {
 // needsAPI words that the change's tests want what only the change has.
 func (r *runner) needsAPI(over Suite) string {
 	for _, o := range over {
-		if o.Eco != "" && !ecosystem.ByPackage(o.Eco) && o.Status == Failed {
+		if o.Eco != "" && !languages.ByPackage(o.Eco) && o.Status == Failed {
 			return "the change's tests cannot be run without the change, whose API they need: no reproduction claimed"
 		}
 	}

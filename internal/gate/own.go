@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // ownCommands runs a project's own commands for its tests on the base, such as "make test", where
@@ -19,10 +20,10 @@ func (r *runner) ownCommands(ctx context.Context) error {
 	}
 	for _, p := range r.plan[Base].Projects {
 		failed, passed := r.endedIn(p)
-		if len(p.Own) == 0 || len(p.Test) == 0 || failed == 0 && passed > 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+		if len(p.OwnTests) == 0 || len(p.Test) == 0 || failed == 0 && passed > 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
 			continue
 		}
-		for _, c := range p.Own {
+		for _, c := range p.OwnTests {
 			well, err := r.goesWell(ctx, c)
 			if err != nil {
 				return err
@@ -44,11 +45,13 @@ func (r *runner) passByOwn(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range r.plan[Head].Projects {
-		in := func(k Case) bool { return k.ID.Unit == p.Dir && k.ID.Test != "" && r.suites[Head][k.ID].Eco == p.Eco.Name }
+		in := func(k Case) bool {
+			return k.ID.Unit == p.Dir && k.ID.Test != "" && r.suites[Head][k.ID].Eco == p.Eco.Name
+		}
 		if !slices.ContainsFunc(t.NewFailing, in) {
 			continue
 		}
-		for _, c := range p.Own {
+		for _, c := range p.OwnTests {
 			well, err := r.wellOnBoth(ctx, c)
 			if err != nil {
 				return err
@@ -162,7 +165,7 @@ func (r *runner) standIn(p ecosystem.Project, c ecosystem.Command, failed, passe
 	}
 	if !alone {
 		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
-		r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, ecosystem.Count(failed, "test fails", "tests fail"), p.What)
+		r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
 		return
 	}
 	for id, t := range r.suites[Base] {

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // collected is what a command reported of its tests in a tree of a side. What the
 // base itself shows as a phantom is forgiven.
-func (r *runner) collected(side Side, tree *workspace.Tree, c ecosystem.Command, stream ecosystem.Collector, step Step) Suite {
+func (r *runner) collected(side Side, tree *workspace.Tree, c ecosystem.Command, stream results.Collector, step Step) Suite {
 	s := stream.Suite(step.Evidence, tree.Dir)
 	s.SetEcosystem(c.Eco)
 	if side == Base && tree == r.in.Base {
@@ -30,6 +31,6 @@ func (r *runner) noteRetried() {
 		}
 	}
 	if slices.Sort(names); len(names) > 0 {
-		r.note("%s after a failure, because the test runner ran %s again: %s", ecosystem.Count(len(names), "test passes only", "tests pass only"), ecosystem.Plural(len(names), "it", "them"), ecosystem.Listed(names, 5))
+		r.note("%s after a failure, because the test runner ran %s again: %s", results.Count(len(names), "test passes only", "tests pass only"), results.Plural(len(names), "it", "them"), results.Listed(names, 5))
 	}
 }

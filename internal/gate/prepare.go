@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // prepareBase sets the base up and builds it.
@@ -24,7 +24,7 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	}
 	base, head := r.prep.Broken(Base), r.prep.Broken(Head)
 	if fixed := slices.DeleteFunc(slices.Clone(base), func(b string) bool { return slices.Contains(head, b) || !r.buildsOnHead(b) }); len(fixed) > 0 {
-		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", ecosystem.Listed(fixed, 5))
+		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", results.Listed(fixed, 5))
 	}
 	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestCompareLint holds that a complaint is the same wherever in its file it
@@ -79,7 +80,7 @@ func TestEnvironment(t *testing.T) {
 		"make: *** No rule to make target 'all'.  Stop.":                     false,
 		"go: example.org/x@v1.2.3: invalid version: unknown revision v1.2.3": false,
 	} {
-		if got := ecosystem.Environment("first\n" + out + "\nlast"); (got != "") != want || want && got != out {
+		if got := results.Environment("first\n" + out + "\nlast"); (got != "") != want || want && got != out {
 			t.Errorf("%q: %q, want %v", out, got, want)
 		}
 	}
@@ -93,7 +94,7 @@ func TestEnvironmentLine(t *testing.T) {
 		"WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(0x7f)': /simple/flit-core/\nERROR: No matching distribution found for flit_core<4\n":     "ERROR: No matching distribution found for flit_core<4",
 		"WARNING: Retrying after connection broken by 'NewConnectionError(0x7f)'\n":                                                                                                 "WARNING: Retrying after connection broken by 'NewConnectionError(0x7f)'",
 	} {
-		if got := ecosystem.Environment(out); got != want {
+		if got := results.Environment(out); got != want {
 			t.Errorf("%q: %q", out, got)
 		}
 	}

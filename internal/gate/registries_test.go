@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/testing/variants"
@@ -191,7 +192,7 @@ func TestNamedRegistries(t *testing.T) {
 		"UV_INDEX=own=https://uv.corp:8443/x", "HTTPS_PROXY=http://out.corp:3128", "npm_config_https_proxy=http://out.corp:3128", "YARN_HTTP_PROXY=http://out.corp:3128",
 	}}
 	want := []string{"a.corp:443", "acme.corp:4873", "b.corp:80", "crates.corp:443", "db.corp:443", "go.corp:443", "goproxy.corp:3000", "npm.corp:443", "sum.corp:443", "uv.corp:8443"}
-	named, plain := tools.NamedRegistries()
+	named, plain := languages.NamedRegistries(tools)
 	if diff := cmp.Diff(want, named); diff != "" {
 		t.Error(diff)
 	}
@@ -229,7 +230,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 		poison := `{ for d in "$GOMODCACHE" ` + g.Store().ModCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
 		for _, c := range []ecosystem.Command{
 			{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", poison}, Text: "npm ci"},
-			ecosystem.ShellCommand(StageSetup, poison),
+			languages.ShellCommand(StageSetup, poison),
 		} {
 			r := newRunner(g, Input{}, task{})
 			step, err := r.executor.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
@@ -263,13 +264,13 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 		lay(t, dir, map[string][]byte{"go.mod": []byte(mod)})
 		s := ecosystem.NewSurvey(ecosystem.InTree(dir), []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
 		var got []string
-		for _, c := range newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{"make deps"}}).Setup {
+		for _, c := range newPlan(languages.FindProjects(s), Commands{Setup: []string{"make deps"}}).Setup {
 			got = append(got, c.Text)
 		}
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q: %q, want %s", mod, got, want)
 		}
-		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).Setup; len(none) > 0 {
+		if none := newPlan(languages.FindProjects(s), Commands{Setup: []string{}}).Setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -278,7 +279,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 func (r *runner) hasPackageOf(side Side, id ID) bool {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return ecosystem.PackagesOf(p.Eco).Has(r.executor.Tree(side).Dir, p.Dir)
+			return languages.PackagesOf(p.Eco).Has(r.executor.Tree(side).Dir, p.Dir)
 		}
 	}
 	_, err := ecosystem.ReadInTree(r.executor.Tree(side).Dir, id.Package)

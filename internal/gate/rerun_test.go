@@ -8,6 +8,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/suites"
@@ -56,7 +58,7 @@ func TestSample(t *testing.T) {
 // TestOnly holds that exactly the named tests are selected.
 func TestOnly(t *testing.T) {
 	t.Parallel()
-	re := regexp.MustCompile(ecosystem.Only(map[string]bool{"TestA": true, "Test.B": true}))
+	re := regexp.MustCompile(results.Only(map[string]bool{"TestA": true, "Test.B": true}))
 	for name, want := range map[string]bool{"TestA": true, "Test.B": true, "TestXB": false, "TestAB": false, "XTestA": false} {
 		if re.MatchString(name) != want {
 			t.Errorf("%s matches %s: %v", re, name, !want)
@@ -71,7 +73,7 @@ func TestAgain(t *testing.T) {
 	suite := suites.Of("pass m", "pass n", "fail m TestA", "fail n TestB")
 	suite.SetEcosystem("Go")
 	r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: worktreeOf("t2")}, task{
-		plan: map[Side]*sides.Plan{Base: {}, Head: {Test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
+		plan: map[Side]*sides.Plan{Base: {}, Head: {Test: []ecosystem.Command{languages.ShellCommand(StageTest, "go test -short ./..."), languages.ShellCommand(StageTest, "go test -tags=x ./..."), languages.ShellCommand(StageTest, "make check")}}},
 	})
 	r.suites[Head], r.suites[Base] = suite, suites.Of("pass m")
 	ids := []ID{suites.ID("m TestA"), suites.ID("m TestC"), suites.ID("n TestB"), suites.ID("o TestX"), suites.ID("make check:")}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -59,7 +61,7 @@ func (r *runner) rest(ctx context.Context) error {
 		}
 	}
 	if len(late) > 0 {
-		r.notCovered("what the change does not touch, for want of time: %s", ecosystem.Listed(late, 20))
+		r.notCovered("what the change does not touch, for want of time: %s", results.Listed(late, 20))
 	}
 	return nil
 }
@@ -72,7 +74,7 @@ func (r *runner) leaveRest() {
 		left = append(left, u.what)
 	}
 	if len(left) > 0 && r.prep.Unprepared() == "" {
-		r.notCovered("what the change does not touch, which the first verdict leaves out: %s", ecosystem.Listed(left, 20))
+		r.notCovered("what the change does not touch, which the first verdict leaves out: %s", results.Listed(left, 20))
 	}
 }
 
@@ -95,9 +97,9 @@ func (r *runner) restUnits() []restUnit {
 	}
 	var out []restUnit
 	for _, c := range r.plan[Head].Test {
-		by := ecosystem.PackagesOf(c.Eco)
+		by := languages.PackagesOf(c.Eco)
 		if s, ok := r.splits[c.Unit]; ok && by != nil {
-			what := ecosystem.Plural(len(s.rest), by.One+" ", by.Many+" ") + ecosystem.Listed(s.rest, 10)
+			what := results.Plural(len(s.rest), by.One+" ", by.Many+" ") + results.Listed(s.rest, 10)
 			out = append(out, restUnit{what, &sides.Plan{Test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
 	}
@@ -152,7 +154,7 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		switch {
 		case err != nil:
 			return suite, 0, err
-		case ecosystem.AnyFailed(one):
+		case results.AnyFailed(one):
 			return suite, restFails, nil
 		case ran.Failed():
 			return suite, ended(ran), nil
@@ -263,9 +265,9 @@ func (r *runner) account(seen Suite) {
 			continue
 		}
 		if r.suites[Head][id].Status == Passed {
-			t.Flaky = append(t.Flaky, ecosystem.NewCase(id, test))
+			t.Flaky = append(t.Flaky, results.NewCase(id, test))
 		} else {
-			t.Unknown = append(t.Unknown, ecosystem.NewCase(id, test))
+			t.Unknown = append(t.Unknown, results.NewCase(id, test))
 		}
 	}
 }

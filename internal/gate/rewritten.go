@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // rewritten looks for what commands of the head did to files by which its tests are judged, or
@@ -24,13 +26,13 @@ func (r *runner) rewritten(ctx context.Context) error {
 		return err
 	}
 	if len(files) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "with the change they rewrite what they are judged by: "+ecosystem.Listed(files, 5))
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "with the change they rewrite what they are judged by: "+results.Listed(files, 5))
 	}
 	if left := r.leftBehind(); len(left) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change leaves what tests obey: "+ecosystem.Listed(left, 5))
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change leaves what tests obey: "+results.Listed(left, 5))
 	}
 	if files := r.altered(); len(files) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change alters what it has installed for tests: "+ecosystem.Listed(files, 5))
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change alters what it has installed for tests: "+results.Listed(files, 5))
 	}
 	return nil
 }
@@ -38,10 +40,10 @@ func (r *runner) rewritten(ctx context.Context) error {
 // rewrittenByTests are files of tests, their data, support and steering of the base that the
 // head's setup, build and tests change while they run, and the base's leave as they are.
 func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
-	both := map[string]ecosystem.Versions{}
+	both := map[string]classes.Versions{}
 	for f := range r.executor.Rewrote(Head) {
 		if src := r.readCommitted(ctx, f); src != nil {
-			both[f] = ecosystem.Versions{Base: src, Head: src}
+			both[f] = classes.Versions{Base: src, Head: src}
 		}
 	}
 	if len(both) == 0 {
@@ -51,7 +53,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 	asked := map[string]bool{}
 	var out []string
 	for _, f := range slices.Sorted(maps.Keys(both)) {
-		if class, _ := ecosystem.ClassOfBoth(f, both[f], also); class == compare.Source {
+		if class, _ := classes.ClassOfBoth(f, both[f], also); class == compare.Source {
 			continue
 		}
 		head := r.executor.Rewrote(Head)[f]
@@ -119,7 +121,7 @@ func leaves(root string, committed []string) []string {
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
 			// What a build makes in a folder of its own has settings of its own.
-			if rel == ".git" || !dirs[rel] && !ecosystem.ReplacesRunner(rel+"/__init__.py") || ecosystem.InFolder(rel+"/x", "node_modules", "vendor", ".venv") {
+			if rel == ".git" || !dirs[rel] && !classes.ReplacesRunner(rel+"/__init__.py") || ecosystem.InFolder(rel+"/x", "node_modules", "vendor", ".venv") {
 				return fs.SkipDir
 			}
 			return nil
@@ -136,8 +138,8 @@ func leaves(root string, committed []string) []string {
 				return nil //nolint:nilerr // as above
 			}
 		}
-		class, _ := ecosystem.ClassOf(rel, src, ecosystem.Referred{})
-		if class == compare.Steering || ecosystem.ReplacesRunner(rel) || path.Base(rel) == "conftest.py" {
+		class, _ := classes.ClassOf(rel, src, classes.Referred{})
+		if class == compare.Steering || classes.ReplacesRunner(rel) || path.Base(rel) == "conftest.py" {
 			out = append(out, rel)
 		}
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -22,7 +22,7 @@ func (r *runner) reach(tests []*examined, touches []sides.Touch) []selection {
 	for _, e := range tests {
 		for _, t := range touches {
 			at := reachKey{t.Path, e.eco, e.id.Unit, e.id.Package, e.id.Command, ""}
-			if ecosystem.ByPackage(e.eco) && t.File.Status == change.Renamed {
+			if languages.ByPackage(e.eco) && t.File.Status == change.Renamed {
 				at.top = e.id.Top()
 			}
 			found, known := seen[at]
@@ -67,7 +67,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		i := slices.IndexFunc(out, func(s selection) bool { return s.eco == key.eco && s.unit == key.unit && s.command == key.command })
 		if i < 0 {
 			i, out = len(out), append(out, key)
-			if ecosystem.ByPackage(e.eco) {
+			if languages.ByPackage(e.eco) {
 				out[i].tests = map[string]bool{}
 			}
 		}
@@ -77,7 +77,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		} else if s.tests != nil {
 			s.tests[e.id.Top()] = true
 		}
-		if _, src := r.sides.TestFileOf(e.id); !ecosystem.ByPackage(e.eco) && src == nil {
+		if _, src := r.sides.TestFileOf(e.id); !languages.ByPackage(e.eco) && src == nil {
 			continue
 		}
 		for _, at := range r.sides.Sites(e.id, e.eco) {

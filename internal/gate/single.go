@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // A Single is what the tests of one tree gave, without another side to compare with.
@@ -147,7 +148,7 @@ func (r *runner) singleEco(id ID) string {
 		}
 	}
 	for _, c := range r.plan[Base].Test {
-		if c.Unit == id.Unit && !ecosystem.ByPackage(c.Eco) {
+		if c.Unit == id.Unit && !languages.ByPackage(c.Eco) {
 			return c.Eco
 		}
 	}

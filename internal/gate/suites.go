@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A TestCommand is a test command of a change's head that others than the gate can run,
@@ -53,7 +55,7 @@ func (t TestCommand) Only(places, names []string) (some TestCommand, byPlace, by
 		return t, false, false
 	}
 	p := ecosystem.Part{Packages: places}
-	if pkgs := ecosystem.PackagesOf(t.c.Eco); pkgs != nil {
+	if pkgs := languages.PackagesOf(t.c.Eco); pkgs != nil {
 		p.Packages = pkgs.At(places, t.Unit)
 		if len(names) > 0 {
 			p.Tests = map[string]bool{}
@@ -89,7 +91,7 @@ func (t TestCommand) Script() string {
 type ResultStream struct {
 	io.Writer
 	t TestCommand
-	c ecosystem.Collector // nil: the output has no results of single tests
+	c results.Collector // nil: the output has no results of single tests
 }
 
 // Stream is where the standard output of a run of t goes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -42,7 +43,7 @@ func TestTestCommands(t *testing.T) {
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
 	slow := []string{"automake", "maven", "meson", "mix", "poetry", "rust", "tox", "vitest"} // seconds to begin
-	for _, l := range append(languages(), goLanguage()) {
+	for _, l := range append(allLanguages(), goLanguage()) {
 		variants.Run(t, l.name, slices.Contains(slow, l.name), func(t *testing.T) {
 			t.Parallel()
 			for _, tool := range l.tools {
@@ -63,7 +64,7 @@ func TestTestCommands(t *testing.T) {
 				}
 			}
 			slices.Sort(files)
-			p := newPlan(ecosystem.FindProjects(ecosystem.NewSurvey(ecosystem.InTree(dir), files, tools, t.Logf)), Commands{Setup: l.input["setup"], Test: l.input["test"]})
+			p := newPlan(languages.FindProjects(ecosystem.NewSurvey(ecosystem.InTree(dir), files, tools, t.Logf)), Commands{Setup: l.input["setup"], Test: l.input["test"]})
 			for _, c := range p.Setup { // what cannot be fetched here is there, or is missed below
 				_, _, _ = shellIn(t, dir, path, "set +e\n"+TestCommand{c: c}.Script())
 			}
@@ -146,7 +147,7 @@ func goProgram(t *testing.T) string {
 // A part of the tests is run where the runner can choose it.
 func TestTestCommandsOnly(t *testing.T) {
 	t.Parallel()
-	c := ecosystem.ShellCommand(StageTest, "go test ./...")
+	c := languages.ShellCommand(StageTest, "go test ./...")
 	c.Unit = "sub"
 	for _, x := range []struct {
 		places, names   []string

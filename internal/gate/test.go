@@ -8,6 +8,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -45,12 +47,12 @@ func (r *runner) bringsMade() {
 	left := r.madeByTests()
 	var brought []string
 	for _, f := range r.in.Change.Files {
-		if _, made := slices.BinarySearch(left, f.Path); made && f.Status == change.Added && !ecosystem.IsTestFile(f.Path) {
+		if _, made := slices.BinarySearch(left, f.Path); made && f.Status == change.Added && !languages.IsTestFile(f.Path) {
 			brought = append(brought, f.Path)
 		}
 	}
 	if len(brought) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what the base's tests make: "+ecosystem.Listed(brought, 3))
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what the base's tests make: "+results.Listed(brought, 3))
 	}
 }
 
@@ -123,7 +125,7 @@ func (r *runner) adopt() {
 		}
 	}
 	for i, p := range r.packages {
-		if unit, ok := ranIn[p.ImportPath]; ok && !ecosystem.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
+		if unit, ok := ranIn[p.ImportPath]; ok && !results.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
 			r.packages[i].Unit = unit
 		}
 	}
@@ -150,7 +152,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 		var said beginning
 		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), &said)
 		t := commandTest(step)
-		if t.Status == Passed && ecosystem.RanNothing(string(said)) {
+		if t.Status == Passed && results.RanNothing(string(said)) {
 			t.Status, t.NoTests, t.Output = NotRun, true, string(said)
 			step = r.withoutTests(step)
 		}
@@ -177,11 +179,11 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // same on both sides, where its runner refused, was ended or has not reported a whole
 // run. A run without a test is no result of any. More output than is kept makes the
 // command count as one test.
-func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
+func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream results.Collector, step Step, wd string) Step {
 	why, much := stream.Gap()
 	step.Empty = stream.None()
-	failed := ecosystem.AnyFailed(suite)
-	if !much && !failed && !ecosystem.AnyRan(suite) {
+	failed := results.AnyFailed(suite)
+	if !much && !failed && !results.AnyRan(suite) {
 		step = r.withoutTests(step)
 	}
 	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
@@ -189,7 +191,7 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	}
 	t := commandTest(step)
 	t.NoTests = step.NoTests
-	t.Output, t.Cut = ecosystem.Clean(ecosystem.JoinOutput(stream.Rest(), step.Output), wd), true
+	t.Output, t.Cut = results.Clean(results.JoinOutput(stream.Rest(), step.Output), wd), true
 	if step.TimedOut || why != "" && !much && !step.Failed() {
 		t.Status = NotRun
 	}
@@ -262,11 +264,11 @@ func (r *runner) alikeOld() {
 	old := map[string]bool{} // reasons, by where they are
 	for _, k := range t.PreExisting {
 		if k.ID.Test != "" {
-			old[k.ID.Unit+"\x00"+masked(ecosystem.FailureLine(k.Output))] = true
+			old[k.ID.Unit+"\x00"+masked(results.FailureLine(k.Output))] = true
 		}
 	}
 	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(k Case) bool {
-		why := ecosystem.FailureLine(k.Output)
+		why := results.FailureLine(k.Output)
 		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
@@ -20,15 +21,15 @@ func TestAsCommand(t *testing.T) {
 	}{
 		"success, no test":         {"", 0, "jest not_run!", true},
 		"failure, no test":         {"", 127, "jest fail!", true},
-		"too much, with success":   {strings.Repeat("x", ecosystem.MaxDocument+1), 0, "jest pass!", false},
-		"too much, with a failure": {strings.Repeat("x", ecosystem.MaxDocument+1), 1, "jest fail!", false},
+		"too much, with success":   {strings.Repeat("x", results.MaxDocument+1), 0, "jest pass!", false},
+		"too much, with a failure": {strings.Repeat("x", results.MaxDocument+1), 1, "jest fail!", false},
 		"whole":                    {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 0, "a pass; a t pass", false},
 		"whole, and it failed":     {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 1, "a pass; a t pass; jest fail!", false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(&Gate{}, Input{}, task{})
-			d := ecosystem.Documented(ecosystem.ParseJest)(".")
+			d := results.Documented(results.ParseJest)(".")
 			if _, err := d.Write([]byte(tt.data)); err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +38,7 @@ func TestAsCommand(t *testing.T) {
 			if got := suites.Statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}
-			if much := len(tt.data) > ecosystem.MaxDocument; much != (len(r.res.NotCovered) == 1) {
+			if much := len(tt.data) > results.MaxDocument; much != (len(r.res.NotCovered) == 1) {
 				t.Errorf("not covered: %q", r.res.NotCovered)
 			}
 		})

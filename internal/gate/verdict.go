@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A Verdict is what the gate alone concludes. The strings are those of a report.
@@ -95,16 +95,16 @@ func Decide(f Facts) (Verdict, []string) {
 
 	failIf(f.BrokenHead > 0, "the change breaks the build%s", unbuilt(f.BrokenHead, f.NamesHead))
 	given := f.given()
-	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
+	failIf(f.Regressed > 0, "%s on base and fail%s with the change", results.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	fail = append(fail, f.Crashed...)
-	failIf(f.NewFailing > 0, "%s with the change", ecosystem.Count(f.NewFailing, "new or edited test fails", "new or edited tests fail"))
+	failIf(f.NewFailing > 0, "%s with the change", results.Count(f.NewFailing, "new or edited test fails", "new or edited tests fail"))
 	fail = append(fail, given[compare.Fail]...)
-	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
+	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", results.Count(f.ProbeRegressed, "test fails", "tests fail"))
 	for _, what := range f.Breaks {
 		failIf(true, "behaviour: %s", what)
 	}
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build%s", unbuilt(f.MergeBroken, f.NamesMerge))
-	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", ecosystem.Count(f.MergeFailing, "test fails", "tests fail"))
+	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", results.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
@@ -118,10 +118,10 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, why := range f.Unbelieved {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
-	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run or decide its results", ecosystem.Count(f.Marks, "line", "lines"))
+	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run or decide its results", results.Count(f.Marks, "line", "lines"))
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change%s", unbuilt(f.BrokenBoth, f.NamesBoth))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
-	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", results.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "the runs do not decide: %s", listedFew(f.Unsettled))
 	partial = append(partial, given[compare.Partial]...)
@@ -130,9 +130,9 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && !nameless && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"%s", f.unreached())
 	partialIf(nameless, "no test of the base could be held against the change: %s when it runs again (is a time or a random number part of the name?)",
-		ecosystem.Count(f.Unnamed, "test is reported by another name", "tests are reported by other names"))
-	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
-	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))
+		results.Count(f.Unnamed, "test is reported by another name", "tests are reported by other names"))
+	partialIf(f.FlakyNew > 0, "%s flaky", results.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
+	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", results.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0 && len(f.SetupBoth) == 0, "environment: %s", f.Lacks)
 	if f.Nothing == "" && len(fail) == 0 && !refused && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
@@ -168,12 +168,12 @@ func (f Facts) unreached() string {
 	case needs+broken == 0:
 		return outside + "no test of the base reaches what it changes"
 	case broken == 0:
-		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s names that it removes or renames", ecosystem.Count(needs, "test needs", "tests need"))
+		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s names that it removes or renames", results.Count(needs, "test needs", "tests need"))
 	case needs == 0:
-		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s over its sources", ecosystem.Count(broken, "test does not start", "tests do not start"))
+		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s over its sources", results.Count(broken, "test does not start", "tests do not start"))
 	}
 	return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s names that it removes or renames, and %s over its sources",
-		ecosystem.Count(needs, "test needs", "tests need"), ecosystem.Count(broken, "test does not start", "tests do not start"))
+		results.Count(needs, "test needs", "tests need"), results.Count(broken, "test does not start", "tests do not start"))
 }
 
 // given are the reasons of the kept expectations that do not hold, by what they do
@@ -189,7 +189,7 @@ func (f Facts) given() map[compare.Effect][]string {
 		if n <= 0 || effect == compare.None || effect == compare.Listed || f.Accepted && compare.Acceptable(c.Class) {
 			continue
 		}
-		reason := fmt.Sprintf("%s %s", ecosystem.Count(n, "old expectation", "old expectations"), becameOf(c, n))
+		reason := fmt.Sprintf("%s %s", results.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
 			if f.PolicyWhy != "" && effect != compare.EffectOf(c.Class, compare.Report, c.SubjectStands) {
@@ -205,33 +205,33 @@ func (f Facts) given() map[compare.Effect][]string {
 func becameOf(c Changed, n int) string {
 	switch c.Class {
 	case compare.Regressed:
-		return ecosystem.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
+		return results.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
 	case compare.Silenced:
 		if c.Beside {
-			return ecosystem.Plural(n, "fails without the files of tests that the change adds or edits, although it stands in none of them", "fail without the files of tests that the change adds or edits, although they stand in none of them")
+			return results.Plural(n, "fails without the files of tests that the change adds or edits, although it stands in none of them", "fail without the files of tests that the change adds or edits, although they stand in none of them")
 		}
-		return ecosystem.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
+		return results.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
 	case compare.Silent:
-		return ecosystem.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
+		return results.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
 	case compare.SteeringMade:
-		return ecosystem.Plural(n, "holds", "hold") + " only by the change to how tests are run"
+		return results.Plural(n, "holds", "hold") + " only by the change to how tests are run"
 	case compare.Weakened:
-		return ecosystem.Plural(n, "was", "were") + " weakened: as the change has " + ecosystem.Plural(n, "it, it passes", "them, they pass") + " without the change too"
+		return results.Plural(n, "was", "were") + " weakened: as the change has " + results.Plural(n, "it, it passes", "them, they pass") + " without the change too"
 	case compare.SupportMade:
-		return ecosystem.Plural(n, "holds", "hold") + " only by the change to what tests share"
+		return results.Plural(n, "holds", "hold") + " only by the change to what tests share"
 	case compare.Dropped:
 		if c.SubjectStands {
-			return ecosystem.Plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
+			return results.Plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
 		}
-		return ecosystem.Plural(n, "was", "were") + " dropped with what " + ecosystem.Plural(n, "it tests", "they test")
+		return results.Plural(n, "was", "were") + " dropped with what " + results.Plural(n, "it tests", "they test")
 	case compare.CannotApply:
-		return ecosystem.Plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
+		return results.Plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
 	case compare.NeedsOldAPI:
-		return ecosystem.Plural(n, "needs", "need") + " what the change removed or renamed"
+		return results.Plural(n, "needs", "need") + " what the change removed or renamed"
 	case compare.Rewritten:
-		return ecosystem.Plural(n, "was", "were") + " rewritten"
+		return results.Plural(n, "was", "were") + " rewritten"
 	case compare.DataChanged:
-		return ecosystem.Plural(n, "has", "have") + " other data"
+		return results.Plural(n, "has", "have") + " other data"
 	}
 	return string(c.Class)
 }
@@ -255,7 +255,7 @@ func unclearRepro(s ReproState) bool {
 // unbuilt names the packages and commands that do not build, or counts them.
 func unbuilt(n int, names []string) string {
 	if len(names) == 0 {
-		return " (" + ecosystem.Count(n, "package or command", "packages or commands") + ")"
+		return " (" + results.Count(n, "package or command", "packages or commands") + ")"
 	}
 	return ": " + listedFew(names)
 }

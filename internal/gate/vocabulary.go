@@ -4,28 +4,31 @@ import (
 	"context"
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
-// What results are made of stands in packages ecosystem, whose parsers make them, and
-// checks. It has the same names here, for those who read a [Result].
+// What results are made of stands in package results, whose parsers make them. It has the same
+// names here, for those who read a [Result].
 type (
 	// A Side is one of the two trees that are compared.
-	Side = ecosystem.Side
+	Side = results.Side
 	// A Stage is a sort of step.
-	Stage = ecosystem.Stage
+	Stage = results.Stage
 	// An ID names a test across both sides.
-	ID = ecosystem.ID
+	ID = results.ID
 	// A Status is how a test ended.
-	Status = ecosystem.Status
+	Status = results.Status
 	// A Test is what one run reported of one test.
-	Test = ecosystem.Test
+	Test = results.Test
 	// A Suite is the test results of one side.
-	Suite = ecosystem.Suite
+	Suite = results.Suite
 	// A Case is a test that is worth naming.
-	Case = ecosystem.Case
+	Case = results.Case
 	// A Step is one command that the gate ran.
 	Step = ecosystem.Step
 	// A Comparison is how the test results of both sides differ.
@@ -61,9 +64,9 @@ type (
 	// A Remark is a finding of a check that changes no verdict.
 	Remark = checks.Remark
 	// A Mark is a line by which code can recognise a test run.
-	Mark = ecosystem.Mark
+	Mark = classes.Mark
 	// A FileClass says what a file of a repository is for.
-	FileClass = ecosystem.FileClass
+	FileClass = languages.FileClass
 	// Toolchains are the programs of this machine.
 	Toolchains = ecosystem.Toolchains
 	// A GoToolchain is the Go of this machine.
@@ -92,46 +95,46 @@ const FlakeName = runs.FlakeName
 
 // The two sides.
 const (
-	Base = ecosystem.Base
-	Head = ecosystem.Head
+	Base = results.Base
+	Head = results.Head
 )
 
 // The stages of the gate, in the order in which they happen.
 const (
-	StageSetup      = ecosystem.StageSetup
-	StageBuild      = ecosystem.StageBuild
-	StageLint       = ecosystem.StageLint
-	StageTest       = ecosystem.StageTest
-	StageRerun      = ecosystem.StageRerun
-	StageFailToPass = ecosystem.StageFailToPass
-	StageKept       = ecosystem.StageKept
-	StageProbe      = ecosystem.StageProbe
-	StageMutation   = ecosystem.StageMutation
-	StageWarm       = ecosystem.StageWarm
-	StageList       = ecosystem.StageList
+	StageSetup      = results.StageSetup
+	StageBuild      = results.StageBuild
+	StageLint       = results.StageLint
+	StageTest       = results.StageTest
+	StageRerun      = results.StageRerun
+	StageFailToPass = results.StageFailToPass
+	StageKept       = results.StageKept
+	StageProbe      = results.StageProbe
+	StageMutation   = results.StageMutation
+	StageWarm       = results.StageWarm
+	StageList       = results.StageList
 )
 
 // How a test ends.
 const (
-	Passed  = ecosystem.Passed
-	Failed  = ecosystem.Failed
-	Skipped = ecosystem.Skipped
-	NotRun  = ecosystem.NotRun
+	Passed  = results.Passed
+	Failed  = results.Failed
+	Skipped = results.Skipped
+	NotRun  = results.NotRun
 )
 
 // The classes of files, by path alone.
 const (
-	ClassTest     = ecosystem.ClassTest
-	ClassData     = ecosystem.ClassData
-	ClassSteering = ecosystem.ClassSteering
-	ClassSource   = ecosystem.ClassSource
-	ClassDoc      = ecosystem.ClassDoc
-	ClassOther    = ecosystem.ClassOther
+	ClassTest     = languages.ClassTest
+	ClassData     = languages.ClassData
+	ClassSteering = languages.ClassSteering
+	ClassSource   = languages.ClassSource
+	ClassDoc      = languages.ClassDoc
+	ClassOther    = languages.ClassOther
 )
 
 // Classify returns the class of the file with this path. It is the classification
 // by which [Gate.Run] lays tests over the base.
-func Classify(name string) FileClass { return ecosystem.Classify(name) }
+func Classify(name string) FileClass { return languages.Classify(name) }
 
 // FindToolchains looks for programs in the search path of env, which is a program's
 // environment in the form of os.Environ. See [ecosystem.FindToolchains].
@@ -140,7 +143,7 @@ func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 }
 
 // FailureLine is the line of a failed command's output that says why it failed.
-func FailureLine(output string) string { return ecosystem.FailureLine(output) }
+func FailureLine(output string) string { return results.FailureLine(output) }
 
 // Leaves are the cases that are no parents of others: each test counts once.
-func Leaves(cases []Case) []Case { return ecosystem.Leaves(cases) }
+func Leaves(cases []Case) []Case { return results.Leaves(cases) }

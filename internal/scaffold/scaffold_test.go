@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
@@ -44,7 +44,7 @@ var without = map[string]string{
 // TestNothingIsMissing holds that the workflow installs what each ecosystem needs.
 func TestNothingIsMissing(t *testing.T) {
 	t.Parallel()
-	for _, e := range ecosystem.All() {
+	for _, e := range languages.All() {
 		if (setupSteps()[e.Name] == nil) == (without[e.Name] == "") {
 			t.Errorf("%s: add its steps to setupSteps, or say here why it needs none", e.Name)
 		}

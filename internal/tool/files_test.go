@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 func isBad(err error) bool {
@@ -323,7 +323,7 @@ func TestHiddenFiles(t *testing.T) {
 // Sources of every ecosystem may be called after secrets.
 func TestSourcesAreNotPrivate(t *testing.T) {
 	t.Parallel()
-	for _, e := range ecosystem.All() {
+	for _, e := range languages.All() {
 		if e.IsSource != nil && !slices.ContainsFunc(strings.Split(sources, "|"), func(ending string) bool { return e.IsSource("secret." + ending) }) {
 			t.Errorf("%s: add the endings of its files to sources", e.Name)
 		}

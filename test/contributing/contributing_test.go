@@ -160,7 +160,7 @@ func TestWalksAfterAdditions(t *testing.T) {
 	t.Parallel()
 	names, steps := walks(t)
 	for _, tt := range []struct{ what, file, old, with string }{
-		{"an ecosystem", "internal/gate/ecosystem/ecosystem.go", "elixirEcosystem(),\n", "elixirEcosystem(),\n\t\tzigEcosystem(),\n"},
+		{"an ecosystem", "internal/gate/languages/languages.go", "elixir.New(),\n", "elixir.New(),\n\t\tzig.New(),\n"},
 		{"the row of an ecosystem", "docs/gate.md", "\n| Elixir |", "\n| Zig | `build.zig` | – | `zig build test` | – | no |\n| Elixir |"},
 		{"an untried ecosystem", "docs/gate.md", "tox and nox. Gradle,", "tox and nox. Gradle, Zig,"},
 		{"a tool", "internal/tool/all.go", "Grep(t)}", "Grep(t), Hexdump(t)}"},

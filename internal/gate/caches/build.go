@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/folder"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Seed is where the cache lies that those of new projects begin with.
@@ -22,7 +23,7 @@ func (s Store) Seed() string { return filepath.Join(s.Shared, "go-build") }
 func (s Store) ProjectCache() string { return filepath.Join(s.Project, "go-build") }
 
 // BuildCache is where that of a side lies, for this run.
-func (s Store) BuildCache(side ecosystem.Side) string {
+func (s Store) BuildCache(side results.Side) string {
 	return filepath.Join(s.Scratch, string(side), "go-build")
 }
 
@@ -42,7 +43,7 @@ func (s Store) SeedCache() error {
 // first one of all as the seed.
 func (s Store) SplitCache() error {
 	if !folder.Exists(s.ProjectCache()) {
-		return folder.Make(s.BuildCache(ecosystem.Base), s.BuildCache(ecosystem.Head))
+		return folder.Make(s.BuildCache(results.Base), s.BuildCache(results.Head))
 	}
 	since := s.Now()
 	if err := s.SplitAhead()(); err != nil {
@@ -58,7 +59,7 @@ func (s Store) SplitAhead() (wait func() error) {
 	if !folder.Exists(s.ProjectCache()) {
 		return both.Wait
 	}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		both.Go(func() error {
 			if err := s.LinkCache(s.BuildCache(side) + ahead); err != nil {
 				return fmt.Errorf("build cache of %s: %w", side, err)
@@ -75,7 +76,7 @@ const ahead = ".ahead"
 // SplitRest puts what splitAhead copied at the time since into place, with what has
 // come since then. Commands of the base may have begun another cache there.
 func (s Store) SplitRest(since time.Time) error {
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		cache := s.BuildCache(side)
 		if !folder.Exists(cache + ahead) { // there was nothing yet
 			return s.SplitCache()

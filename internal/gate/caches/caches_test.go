@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestGoEnv holds that only setup can fetch, and that the operator's download
@@ -20,11 +21,11 @@ func TestGoEnv(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := Store{Shared: "/s", Go: &ecosystem.GoToolchain{ModCache: cache, Proxy: "https://me:secret@p.example.org", SumDB: "sum.example.org", Private: "corp.example.org"}}
-	setup := strings.Join(g.GoEnv("/c", ecosystem.Command{Stage: ecosystem.StageSetup}), " ")
+	setup := strings.Join(g.GoEnv("/c", ecosystem.Command{Stage: results.StageSetup}), " ")
 	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
 		t.Errorf("setup: %s", setup)
 	}
-	for _, stage := range []ecosystem.Stage{ecosystem.StageBuild, ecosystem.StageTest, ecosystem.StageLint, ecosystem.StageProbe} {
+	for _, stage := range []results.Stage{results.StageBuild, results.StageTest, results.StageLint, results.StageProbe} {
 		env := strings.Join(g.GoEnv("/c", ecosystem.Command{Stage: stage, Env: []string{"GOWORK=off"}}), " ")
 		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOENV=off GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
 			t.Errorf("%s: %s", stage, env)
@@ -48,7 +49,7 @@ func TestCaches(t *testing.T) {
 	if err := g.SeedCache(); err != nil || folder.Exists(g.ProjectCache()) {
 		t.Fatalf("without a seed: %v", err)
 	}
-	if err := g.SplitCache(); err != nil || folder.Exists(g.Seed()) || !folder.Exists(g.BuildCache(ecosystem.Head)) {
+	if err := g.SplitCache(); err != nil || folder.Exists(g.Seed()) || !folder.Exists(g.BuildCache(results.Head)) {
 		t.Fatalf("without a cache: %v", err)
 	}
 	lay(t, g.ProjectCache(), map[string]string{"aa/x-a": "std", "aa/o-d": "output", "aa/p-d/prog": "program", "aa/old-d": "old", "trim.txt": "1"})
@@ -60,14 +61,14 @@ func TestCaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, shared := range map[string]bool{"aa/x-a": false, "aa/o-d": true, "aa/p-d/prog": true, "trim.txt": false} {
-		at, err := os.Readlink(filepath.Join(g.BuildCache(ecosystem.Head), name))
-		if !folder.Exists(filepath.Join(g.BuildCache(ecosystem.Head), name)) || shared != (err == nil) || shared && at != filepath.Join(g.ProjectCache(), name) {
+		at, err := os.Readlink(filepath.Join(g.BuildCache(results.Head), name))
+		if !folder.Exists(filepath.Join(g.BuildCache(results.Head), name)) || shared != (err == nil) || shared && at != filepath.Join(g.ProjectCache(), name) {
 			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, shared)
 		}
 	}
 	since := g.Now()
 	wait := g.SplitAhead()
-	lay(t, g.BuildCache(ecosystem.Base), map[string]string{"aa/x-a": "of a command"})
+	lay(t, g.BuildCache(results.Base), map[string]string{"aa/x-a": "of a command"})
 	if err := wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,22 +76,22 @@ func TestCaches(t *testing.T) {
 	if err := g.SplitRest(since); err != nil {
 		t.Fatal(err)
 	}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		for name, want := range map[string]string{"aa/x-a": "std", "aa/o-d": "output", "dd/new-a": "new", "dd/new-d": "output"} {
 			if data, err := os.ReadFile(filepath.Join(g.BuildCache(side), name)); err != nil || string(data) != want {
 				t.Errorf("%s of %s, with what came later: %q, %v", name, side, data, err)
 			}
 		}
 	}
-	if folder.Exists(filepath.Join(g.BuildCache(ecosystem.Head), "aa/old-d")) {
+	if folder.Exists(filepath.Join(g.BuildCache(results.Head), "aa/old-d")) {
 		t.Error("what may be removed at any moment is shared")
 	}
-	lay(t, g.BuildCache(ecosystem.Head), map[string]string{"aa/x-a": "evil", "bb/y-a": "evil"})
+	lay(t, g.BuildCache(results.Head), map[string]string{"aa/x-a": "evil", "bb/y-a": "evil"})
 	second := store("two")
 	if err := second.SeedCache(); err != nil {
 		t.Fatal(err)
 	}
-	for _, cache := range []string{g.ProjectCache(), g.BuildCache(ecosystem.Base), g.Seed(), second.ProjectCache()} {
+	for _, cache := range []string{g.ProjectCache(), g.BuildCache(results.Base), g.Seed(), second.ProjectCache()} {
 		data, err := os.ReadFile(filepath.Join(cache, "aa/x-a"))
 		if err != nil || string(data) != "std" || folder.Exists(filepath.Join(cache, "bb")) {
 			t.Errorf("%s: %q %v", cache, data, err)

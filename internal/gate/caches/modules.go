@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -27,7 +28,7 @@ func (s Store) hostModCache() []string {
 // SetupModCache gives a setup command its module cache. Commands that run code of
 // the change get one of their side, which ends with the run: what they write there,
 // later runs would build with.
-func (s Store) SetupModCache(side ecosystem.Side, c ecosystem.Command, run *sandbox.Command) error {
+func (s Store) SetupModCache(side results.Side, c ecosystem.Command, run *sandbox.Command) error {
 	if c.FillsModCache() {
 		run.Writable = append(run.Writable, s.ModCache())
 		run.ReadOnly = append(run.ReadOnly, s.hostModCache()...)
@@ -51,7 +52,7 @@ func (s Store) GoEnv(cache string, c ecosystem.Command) []string {
 		return c.Env
 	}
 	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + s.ModCache(), "GOENV=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
-	if c.Stage == ecosystem.StageSetup {
+	if c.Stage == results.StageSetup {
 		proxy := ecosystem.WithoutUser(tools.Proxy) // install scripts could read it
 		for _, dir := range s.hostModCache() {
 			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy

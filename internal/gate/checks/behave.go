@@ -19,6 +19,8 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -160,16 +162,16 @@ func (b *behaviour) places() []called {
 	inside := ecosystem.Touched(b.in.Packages, b.in.Change.Paths())
 	for _, p := range b.in.Packages {
 		if inside[p.ImportPath] {
-			out = append(out, called{pkg: p, by: ecosystem.Named(p.Eco).Behaviour})
+			out = append(out, called{pkg: p, by: languages.Named(p.Eco).Behaviour})
 		}
 	}
-	for _, e := range ecosystem.All() {
+	for _, e := range languages.All() {
 		if e.Behaviour == nil || !e.Behaviour.ByFile {
 			continue
 		}
 		files := map[string][]string{} // by the innermost folder in which tests are run
 		for _, f := range b.in.Change.Files {
-			if f.Status != change.Modified || !e.IsSource(f.Path) || ecosystem.IsTestFile(f.Path) {
+			if f.Status != change.Modified || !e.IsSource(f.Path) || languages.IsTestFile(f.Path) {
 				continue
 			}
 			unit, found := "", false
@@ -183,7 +185,7 @@ func (b *behaviour) places() []called {
 			}
 		}
 		for _, unit := range slices.Sorted(maps.Keys(files)) {
-			p := ecosystem.Package{Dir: unit, ImportPath: ecosystem.Listed(files[unit], 3), Unit: unit, Eco: e.Name}
+			p := ecosystem.Package{Dir: unit, ImportPath: results.Listed(files[unit], 3), Unit: unit, Eco: e.Name}
 			out = append(out, called{pkg: p, files: files[unit], by: e.Behaviour})
 		}
 	}
@@ -457,7 +459,7 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
-		for group := range strings.SplitSeq(proven.ID.Test, ecosystem.NameSep) { // what mentions it may be the group
+		for group := range strings.SplitSeq(proven.ID.Test, results.NameSep) { // what mentions it may be the group
 			d.Expected = d.Expected || f.TestedBy(group)
 		}
 	}
@@ -494,22 +496,22 @@ func (b *behaviour) conclude() {
 			callers--
 		}
 	}
-	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", ecosystem.Count(o.Functions, "function", "functions"),
-		same, ecosystem.Plural(same, "returns what it did", "return what they did"), ecosystem.Count(o.Inputs, "input", "inputs"))
+	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", results.Count(o.Functions, "function", "functions"),
+		same, results.Plural(same, "returns what it did", "return what they did"), results.Count(o.Inputs, "input", "inputs"))
 	if o.Functions == 0 {
 		o.Note = "no function whose body changed could be compared"
 	}
 	if o.Callers > 0 {
-		o.Note += fmt.Sprintf("; of %s that call what changed %d %s", ecosystem.Count(o.Callers, "function", "functions"), callers, ecosystem.Plural(callers, "does", "do"))
+		o.Note += fmt.Sprintf("; of %s that call what changed %d %s", results.Count(o.Callers, "function", "functions"), callers, results.Plural(callers, "does", "do"))
 	}
 	if len(o.Gone) > 0 {
-		o.Note += "; gone: " + ecosystem.Listed(o.Gone, 5)
+		o.Note += "; gone: " + results.Listed(o.Gone, 5)
 	}
 	if len(o.Worded) > 0 {
-		o.Note += fmt.Sprintf("; other words or nil against empty: %s", ecosystem.Listed(o.Worded, 5))
+		o.Note += fmt.Sprintf("; other words or nil against empty: %s", results.Listed(o.Worded, 5))
 	}
 	for _, l := range o.LeftOut {
-		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Listed(l.Functions, 5))
+		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, results.Listed(l.Functions, 5))
 	}
 	b.found.Behaviour = o
 }

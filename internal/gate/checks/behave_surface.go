@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // surface compiles a use of what only the base exports on both sides.
@@ -39,8 +39,8 @@ func (b *behaviour) surface(ctx context.Context, c called) error {
 		b.out.Evidence = append(b.out.Evidence, c.evidence...)
 		b.out.Gone = append(b.out.Gone, gone...)
 		b.out.Differences = append(b.out.Differences, Difference{
-			Function: ecosystem.Listed(gone, 5), Path: plan.GoneFrom(), Inputs: 1, Differing: 1, Example: ecosystem.Listed(gone, 5), Gone: true, Symbols: gone,
-			Was: "can be used by other modules", Is: ecosystem.Plural(len(gone), "is", "are") + " gone: what uses " + ecosystem.Plural(len(gone), "it", "them") + " does not compile any more",
+			Function: results.Listed(gone, 5), Path: plan.GoneFrom(), Inputs: 1, Differing: 1, Example: results.Listed(gone, 5), Gone: true, Symbols: gone,
+			Was: "can be used by other modules", Is: results.Plural(len(gone), "is", "are") + " gone: what uses " + results.Plural(len(gone), "it", "them") + " does not compile any more",
 			Test: plan.Uses(b.test), Command: step.Command, Evidence: slices.Clone(c.evidence),
 		})
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -118,7 +119,7 @@ type Runs struct {
 	// Run runs a test command as the side is, RunFresh after a Reset.
 	Run, RunFresh func(context.Context, Side, ecosystem.Command) (Suite, Step, error)
 	// Collect is what a command reported that ran in a tree of a side.
-	Collect func(side Side, tree *workspace.Tree, c ecosystem.Command, out ecosystem.Collector, s Step) Suite
+	Collect func(side Side, tree *workspace.Tree, c ecosystem.Command, out results.Collector, s Step) Suite
 	// PackageTests are a side's test commands of a group, made into others.
 	PackageTests func(side Side, g ecosystem.Group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command
 	// Warm compiles by commands of the base what both sides need. Warming is what the

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -47,7 +49,7 @@ func (r *check) fuzz(ctx context.Context) error {
 		budget = min(budget, deadline.Sub(r.in.Now())/fuzzShare)
 	}
 	if left := len(targets) - maxTargets; left > 0 {
-		r.in.NotCovered("fuzzing: %s, of which %d had their turn", ecosystem.Count(len(targets), "target", "targets"), maxTargets)
+		r.in.NotCovered("fuzzing: %s, of which %d had their turn", results.Count(len(targets), "target", "targets"), maxTargets)
 		targets = targets[:maxTargets]
 	}
 	each := min(fuzzEach, budget/time.Duration(len(targets))).Truncate(time.Second)
@@ -77,8 +79,8 @@ func (r *check) fuzzWarm() []ecosystem.Command {
 	var out []ecosystem.Command
 	var done []string
 	for _, f := range r.in.Change.Files {
-		dir, eco := path.Dir(f.Path), ecosystem.Of(f.Path)
-		if eco == nil || eco.Fuzz == nil || ecosystem.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !eco.Fuzz.In(root.FS(), dir) {
+		dir, eco := path.Dir(f.Path), languages.Of(f.Path)
+		if eco == nil || eco.Fuzz == nil || languages.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !eco.Fuzz.In(root.FS(), dir) {
 			continue
 		}
 		done = append(done, dir)
@@ -95,7 +97,7 @@ func (r *check) fuzzTargets() []fuzzTarget {
 	inside := ecosystem.Touched(r.in.Packages, r.in.Change.Paths())
 	var own, users []fuzzTarget
 	for _, p := range r.in.Packages {
-		eco := ecosystem.Named(p.Eco)
+		eco := languages.Named(p.Eco)
 		if eco.Fuzz == nil || !p.HasTests() || !r.in.Affected[p.ImportPath] && !inside[p.ImportPath] {
 			continue
 		}
@@ -143,7 +145,7 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 	case step.TimedOut:
 		p.Note = "it did not end in its time"
 	case !ran:
-		p.Note = "it could not be fuzzed: " + cmp.Or(ecosystem.FirstLine(ecosystem.JoinOutput(step.Output, stream.Rest())), "nothing was said")
+		p.Note = "it could not be fuzzed: " + cmp.Or(results.FirstLine(results.JoinOutput(step.Output, stream.Rest())), "nothing was said")
 	case found[t.ID].Status == Failed && input == "" && t.by.TimeEnded(t.by.Failure(found[t.ID].Output)): // as where none failed
 	case found[t.ID].Status != Failed && step.Failed(), found[t.ID].Status == Failed && input == "":
 		p.Ran, p.Note = false, "fuzzing ended badly, and left no input that could be tried again"
@@ -161,7 +163,7 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 // judgeInput runs an input that fuzzing found as a test, on both sides.
 func (r *check) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
 	p.Input = input
-	k := ecosystem.NewCase(t.ID, failed)
+	k := results.NewCase(t.ID, failed)
 	q := Question{Single: true}
 	if _, onBase := r.in.Suites[Base][t.ID]; onBase {
 		q.Regressed = []Case{k}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A Mutation is what the tests notice of small changes of the changed lines.
@@ -119,7 +121,7 @@ func ChangedSources(ctx context.Context, s *Subject) ([]ecosystem.ChangedFile, e
 func (r *check) mutable(ctx context.Context) ([]changedFile, error) {
 	var out []changedFile
 	for _, f := range r.in.Change.Files {
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || ecosystem.IsTestFile(f.Path) || ecosystem.IsDoc(f.Path) || ecosystem.IgnoredDir(path.Dir(f.Path)) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || languages.IsTestFile(f.Path) || ecosystem.IsDoc(f.Path) || ecosystem.IgnoredDir(path.Dir(f.Path)) {
 			continue
 		}
 		src, err := r.in.ReadFile(ctx, Head, f.Path)
@@ -169,7 +171,7 @@ func (m *mutator) conclude() {
 	if n+o.Discarded+o.Left+len(o.Unrun) == 0 {
 		return
 	}
-	o.Note = fmt.Sprintf("of %s of the changed lines the tests noticed %d", ecosystem.Count(n, "mutant", "mutants"), o.Killed)
+	o.Note = fmt.Sprintf("of %s of the changed lines the tests noticed %d", results.Count(n, "mutant", "mutants"), o.Killed)
 	if n == 0 {
 		o.Note = "no mutant of the changed lines could be tried"
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -29,7 +31,7 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 	}
 	var out []*trial
 	for _, g := range sorted.Keys(by, ecosystem.Group.Compare) {
-		count := ecosystem.Named(g.Eco).Coverage
+		count := languages.Named(g.Eco).Coverage
 		if count == nil {
 			continue
 		}
@@ -45,7 +47,7 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 
 // countable says whether the lines of a source can be counted when tests run.
 func countable(name string) bool {
-	e := ecosystem.Of(name)
+	e := languages.Of(name)
 	return e != nil && e.Coverage != nil
 }
 
@@ -67,7 +69,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 		return nil, err
 	}
 	baseline := m.in.Collect(Head, m.in.Head, c, lines, step)
-	if !ecosystem.AnyPassed(baseline) || len(lines.Ran) == 0 {
+	if !results.AnyPassed(baseline) || len(lines.Ran) == 0 {
 		m.in.NotCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
 		return nil, nil
 	}
@@ -87,7 +89,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 		mine = append(mine, f)
 		if groups[p.ImportPath] == nil {
 			t := m.packageGroup(p, pkgs, baseline, step)
-			t.command = count.Mutant(plain, t.packages, (5*t.took + mutantGrace).Round(1e9), !ecosystem.AnyFailed(baseline))
+			t.command = count.Mutant(plain, t.packages, (5*t.took + mutantGrace).Round(1e9), !results.AnyFailed(baseline))
 			t.programs = programs
 			groups[p.ImportPath] = t
 		}
@@ -109,7 +111,7 @@ func (m *mutator) owners(files []changedFile) map[string]ecosystem.Package {
 }
 
 // mutableHere narrows f to its lines that a test runs, and notes the others.
-func (m *mutator) mutableHere(p ecosystem.Package, f changedFile, cover *ecosystem.LineCounts) bool {
+func (m *mutator) mutableHere(p ecosystem.Package, f changedFile, cover *results.LineCounts) bool {
 	name := path.Join(p.ImportPath, path.Base(f.path))
 	if !cover.Knows[name] {
 		return false // not compiled in these tests, such as a file for another system
@@ -143,7 +145,7 @@ func (m *mutator) packageGroup(p ecosystem.Package, pkgs []string, baseline Suit
 }
 
 func cmpFirst(output, otherwise string) string {
-	if line := ecosystem.FirstLine(output); line != "" {
+	if line := results.FirstLine(output); line != "" {
 		return strconv.Quote(line)
 	}
 	return otherwise

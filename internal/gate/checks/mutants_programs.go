@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // variantSetting is the variable of the environment that chooses a mutant.
@@ -36,9 +37,9 @@ type programs struct {
 	own      map[string]ecosystem.Package // by the path of a changed file
 	schema   *mutate.Schema
 	tested   []ecosystem.Package
-	baseline Suite                        // of the programs without a mutant
-	reached  map[ID]*ecosystem.LineCounts // what tests run by themselves
-	reaching string                       // its evidence
+	baseline Suite                      // of the programs without a mutant
+	reached  map[ID]*results.LineCounts // what tests run by themselves
+	reaching string                     // its evidence
 }
 
 func newPrograms(v *ecosystem.Variants, plain ecosystem.Command, counted Suite, own map[string]ecosystem.Package) *programs {
@@ -174,7 +175,7 @@ func (m *mutator) build(ctx context.Context, p *programs, at *places) (bool, err
 		}
 	}
 	p.baseline = suite
-	return ecosystem.AnyPassed(suite), nil
+	return results.AnyPassed(suite), nil
 }
 
 // leaveOut takes out of a schema what the compiler complains of, and says whether
@@ -244,7 +245,7 @@ func (m *mutator) tryInside(ctx context.Context, at Place, t *trial) {
 	for {
 		c := t.group.programs.variants.Run(t.group.programs.plain, t.tested(), ecosystem.VariantRun{
 			Setting: variantSetting + "=" + t.name, Tests: t.tests,
-			Limit: (5*t.group.took + mutantGrace).Round(time.Second), First: !ecosystem.AnyFailed(t.group.baseline),
+			Limit: (5*t.group.took + mutantGrace).Round(time.Second), First: !results.AnyFailed(t.group.baseline),
 		})
 		c.Stage, c.Timeout = StageMutation, 5*t.group.took+mutantGrace+mutantCompile
 		t.suite, t.step, t.err = m.runAt(ctx, at, c)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -134,7 +135,7 @@ func (p *programs) reachedBy(t *trial) map[string][]string {
 }
 
 // runs says whether the line of a mutant is among those that ran.
-func (p *programs) runs(counts *ecosystem.LineCounts, t *trial) bool {
+func (p *programs) runs(counts *results.LineCounts, t *trial) bool {
 	ran, _ := counts.Line(path.Join(p.own[t.Path].ImportPath, path.Base(t.Path)), t.Line)
 	return ran
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -190,7 +191,7 @@ func (t *trial) took() time.Duration {
 }
 
 func (m *mutator) title(trials []*trial) string {
-	return ecosystem.Count(len(trials), "mutant", "mutants") + " of the changed lines"
+	return results.Count(len(trials), "mutant", "mutants") + " of the changed lines"
 }
 
 // try runs the tests with one mutant. The tree is as it was afterwards, as far as
@@ -329,7 +330,7 @@ func judgeMutant(t *trial) trialResult {
 		return killed
 	}
 	if !t.step.Failed() {
-		if t.group.command.Results != nil && !ecosystem.AnyPassed(t.suite) {
+		if t.group.command.Results != nil && !results.AnyPassed(t.suite) {
 			return discarded // no test ran that could have noticed
 		}
 		return survived
@@ -344,7 +345,7 @@ func judgeMutant(t *trial) trialResult {
 		}
 		fails = fails || now.Status == Failed && t.group.baseline[id].Status != Failed
 	}
-	if fails || len(t.suite) == 0 || !ecosystem.AnyFailed(t.suite) {
+	if fails || len(t.suite) == 0 || !results.AnyFailed(t.suite) {
 		return killed
 	}
 	return survived // only what fails anyway

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // wholeStrength finds out whether mutants make the tests of the change fail where all tests
@@ -41,8 +43,8 @@ func (m *mutator) wholeStrength(ctx context.Context, trials []*trial, files []ch
 }
 
 // linesOf are the changed lines that a test runs by itself; nil where that is not known.
-func (m *mutator) linesOf(ctx context.Context, c Candidate, command ecosystem.Command, files []changedFile) (*ecosystem.LineCounts, string, error) {
-	eco := ecosystem.Named(command.Eco)
+func (m *mutator) linesOf(ctx context.Context, c Candidate, command ecosystem.Command, files []changedFile) (*results.LineCounts, string, error) {
+	eco := languages.Named(command.Eco)
 	if eco == nil || eco.Lines == nil || command.Results == nil || command.Results.Narrow == nil {
 		return nil, "", nil
 	}

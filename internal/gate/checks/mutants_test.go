@@ -4,16 +4,18 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestJudgeMutant holds that a mutant survives only where a test ran that could have
 // noticed it.
 func TestJudgeMutant(t *testing.T) {
 	t.Parallel()
-	one := func(s ecosystem.Status) Suite {
+	one := func(s results.Status) Suite {
 		return Suite{{Unit: ".", Package: "m", Test: "TestA"}: {Status: s, Leaf: true}}
 	}
-	each := ecosystem.ShellCommand(StageTest, "go test ./...")
+	each := languages.ShellCommand(StageTest, "go test ./...")
 	for _, tt := range []struct {
 		what  string
 		group ecosystem.Command

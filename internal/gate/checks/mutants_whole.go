@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // otherTrials makes the mutants of changed lines in languages whose tests are run
@@ -60,7 +62,7 @@ func (m *mutator) testOf(name string) int {
 
 // speaks says whether a command is of the ecosystem that a source belongs to.
 func (m *mutator) speaks(c ecosystem.Command, name string) bool {
-	e := ecosystem.Named(c.Eco)
+	e := languages.Named(c.Eco)
 	return e != nil && e.IsSource != nil && e.IsSource(name)
 }
 
@@ -88,7 +90,7 @@ func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGro
 	if err != nil {
 		return nil, err
 	}
-	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !ecosystem.AnyPassed(suite) {
+	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !results.AnyPassed(suite) {
 		m.in.NotCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
 	}
@@ -106,7 +108,7 @@ func (m *mutator) take(g *testGroup, suite Suite, step Step) {
 // bound says whether what a command's ecosystem builds names the folder that it was
 // built in, so that a copy is of no use.
 func bound(c ecosystem.Command) bool {
-	e := ecosystem.Named(c.Eco)
+	e := languages.Named(c.Eco)
 	return e != nil && e.Bound
 }
 
@@ -145,7 +147,7 @@ func (m *mutator) asBefore(c ecosystem.Command, now Suite) bool {
 			return false
 		}
 	}
-	return ecosystem.AnyPassed(now)
+	return results.AnyPassed(now)
 }
 
 // rebuilding are the build commands that have to be run before changed code is

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A Believed is what became of the tests that were planted to see whether the suite
@@ -56,7 +58,7 @@ func (r *check) plant(ctx context.Context) error {
 		r.found.Believed = done
 	}
 	if len(done.Missed) > 0 {
-		r.found.Unbelieved = append(r.found.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", ecosystem.Listed(done.Missed, 5)))
+		r.found.Unbelieved = append(r.found.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", results.Listed(done.Missed, 5)))
 	}
 	return nil
 }
@@ -82,13 +84,13 @@ func (r *check) plantsFor(c ecosystem.Command, name string) (run ecosystem.Comma
 	switch {
 	case c.Results == nil:
 		return c, nil, "its output does not name each test"
-	case ecosystem.ByPackage(c.Eco):
+	case languages.ByPackage(c.Eco):
 		return r.plantsInPackages(c, name)
 	case c.Results.Plant == nil:
 		return c, nil, "its files cannot be run by themselves"
 	}
 	run, files = c.Results.Plant(c, ecosystem.Planting{
-		Tree: r.in.Head.Dir, Passing: r.passing(c), Name: name, IsTest: ecosystem.IsTestSource,
+		Tree: r.in.Head.Dir, Passing: r.passing(c), Name: name, IsTest: languages.IsTestSource,
 		Near: func(file string) bool {
 			return slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
 		},
@@ -132,7 +134,7 @@ func (r *check) plantsInPackages(c ecosystem.Command, name string) (run ecosyste
 		if err != nil {
 			continue
 		}
-		file, text := ecosystem.PackagesOf(c.Eco).Plant(src, name)
+		file, text := languages.PackagesOf(c.Eco).Plant(src, name)
 		if text == "" {
 			continue
 		}
@@ -207,7 +209,7 @@ func (r *check) judgePlanted(c ecosystem.Command, name string, files []ecosystem
 		}
 	}
 	if len(unseen) > 0 {
-		r.in.NotCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", ecosystem.Plural(len(unseen), "a file", "some files"))
+		r.in.NotCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", results.Plural(len(unseen), "a file", "some files"))
 	}
 }
 

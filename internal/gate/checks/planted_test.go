@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A planted test that is not reported as failing makes a suite one that is not believed; in
@@ -21,7 +22,7 @@ func TestJudgePlanted(t *testing.T) {
 		{Path: "qzd.test-d.ts", Package: "qzd.test-d.ts", Types: "d.test-d.ts"},
 	}
 	suite := Suite{}
-	for i, status := range []ecosystem.Status{Failed, Passed, Passed, Failed} {
+	for i, status := range []results.Status{Failed, Passed, Passed, Failed} {
 		suite[ID{Package: files[i].Package, Test: "qz"}] = Test{Status: status}
 	}
 	var done Believed

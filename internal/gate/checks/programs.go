@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -121,7 +123,7 @@ func (u *use) programs(ctx context.Context) error {
 				return err
 			}
 			if !done {
-				u.in.NotCoveredOnce("command lines of %s: no time is left for %s", p.sides[Base].Name, ecosystem.Count(len(lines[i])-n, "one", "of them"))
+				u.in.NotCoveredOnce("command lines of %s: no time is left for %s", p.sides[Base].Name, results.Count(len(lines[i])-n, "one", "of them"))
 				break
 			}
 		}
@@ -138,7 +140,7 @@ func (u *use) provided() ([]provided, error) {
 			return nil, err
 		}
 		defer root.Close()
-		all[side] = ecosystem.Provided(root.FS(), u.in.Files[side], u.in.Packages)
+		all[side] = languages.Provided(root.FS(), u.in.Files[side], u.in.Packages)
 	}
 	var out []provided
 	for _, b := range all[Base] {
@@ -152,10 +154,10 @@ func (u *use) provided() ([]provided, error) {
 
 // affects says whether a program is built from what changed.
 func (u *use) affects(p ecosystem.Program) bool {
-	eco := ecosystem.Named(p.Eco)
+	eco := languages.Named(p.Eco)
 	return (p.Package == "" || u.in.Affected[p.Package]) && slices.ContainsFunc(u.in.Change.Paths(), func(name string) bool {
 		switch {
-		case ecosystem.IsTestFile(name):
+		case languages.IsTestFile(name):
 			return false
 		case p.Package != "":
 			return true
@@ -350,29 +352,29 @@ func (u *use) conclude() {
 	if len(o.Programs) == 0 || o.Lines == 0 && len(o.Evidence) == 0 {
 		return
 	}
-	names := ecosystem.Listed(o.Programs, maxPrograms)
+	names := results.Listed(o.Programs, maxPrograms)
 	var notes []string
 	if o.Lines > 0 {
 		same := o.Lines - len(o.Differences) + u.otherwise
-		notes = append(notes, fmt.Sprintf("of %s of %s %d %s", ecosystem.Count(o.Lines, "command line", "command lines"), names, same, ecosystem.Plural(same, "does what it did", "do what they did")))
+		notes = append(notes, fmt.Sprintf("of %s of %s %d %s", results.Count(o.Lines, "command line", "command lines"), names, same, results.Plural(same, "does what it did", "do what they did")))
 	}
 	if u.asked > 0 {
 		same := u.asked - u.otherwise
-		notes = append(notes, fmt.Sprintf("of %s to %s %d %s", ecosystem.Count(u.asked, "request", "requests"), names, same, ecosystem.Plural(same, "is answered as it was", "are answered as they were")))
+		notes = append(notes, fmt.Sprintf("of %s to %s %d %s", results.Count(u.asked, "request", "requests"), names, same, results.Plural(same, "is answered as it was", "are answered as they were")))
 	}
 	if len(notes) == 0 {
 		notes = []string{"no command line of " + names + " could be compared"}
 	}
 	o.Note = strings.Join(notes, "; ")
 	if len(o.Gained) > 0 {
-		o.Note += "; more lines of help: " + ecosystem.Listed(o.Gained, 3)
+		o.Note += "; more lines of help: " + results.Listed(o.Gained, 3)
 	}
 	for _, l := range o.LeftOut {
 		one, many := "command line", "command lines"
 		if l.Why == unanswered || l.Why == varying {
 			one, many = "request", "requests"
 		}
-		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Count(len(l.Functions), one, many))
+		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, results.Count(len(l.Functions), one, many))
 	}
 	o.Requests = u.asked
 	u.found.Programs = o

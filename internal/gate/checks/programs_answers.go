@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/cmdline"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -77,7 +77,7 @@ func (u *use) judgeStart(l line, head []served, evidence []string) {
 		Line: l.text, Path: l.path, At: l.at, Command: head[0].start, Evidence: evidence, Expected: touched,
 		Was: "answers requests", Is: "does not listen",
 	}
-	if why := ecosystem.FailureLine(head[0].errors); why != "" {
+	if why := results.FailureLine(head[0].errors); why != "" {
 		d.Is += ": " + shown(why)
 	}
 	u.out.Lines++
@@ -109,7 +109,7 @@ func (u *use) judgeAnswers(l line, q request, i int, runs map[Side][]served, evi
 	}
 	switch b, h := base[0], head[0]; {
 	case h.gone:
-		d.Is, d.Breaks = "ends the program: "+shown(ecosystem.FailureLine(first.errors)), true
+		d.Is, d.Breaks = "ends the program: "+shown(results.FailureLine(first.errors)), true
 	case h.late:
 		d.Is = "does not end"
 		d.Breaks = answersAny(runs[Head]) && !slices.ContainsFunc(base, func(a answer) bool { return hangTimes*a.took > callLimit })

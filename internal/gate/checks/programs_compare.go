@@ -13,6 +13,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/cmdline"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // compare runs a command line on both sides, again where they differ; false where there
@@ -93,7 +95,7 @@ func (u *use) judge(l line, runs map[Side][]run, evidence []string) {
 			d.Is += " in " + long.String()
 		}
 	case h.crashed && !b.crashed:
-		d.Was, d.Is = ends(b), "crashes: "+shown(ecosystem.FailureLine(h.err))
+		d.Was, d.Is = ends(b), "crashes: "+shown(results.FailureLine(h.err))
 		d.Breaks = b.exit == 0
 	case h.exit != b.exit:
 		d.Was, d.Is = ends(b), ends(h)
@@ -170,7 +172,7 @@ func ends(r run) string {
 	if r.exit == 0 {
 		return "exits with 0"
 	}
-	return fmt.Sprintf("exits with %d: %s", r.exit, shown(ecosystem.FailureLine(ecosystem.JoinOutput(r.out, r.err))))
+	return fmt.Sprintf("exits with %d: %s", r.exit, shown(results.FailureLine(results.JoinOutput(r.out, r.err))))
 }
 
 func shown(text string) string {
@@ -203,7 +205,7 @@ func (u *use) stands(l line) (stands, touched bool) {
 	}
 	lines := bytes.Split(was, []byte("\n"))
 	stands = l.at <= len(lines) && bytes.Contains(is, bytes.TrimSpace(lines[l.at-1]))
-	if ecosystem.IsTestFile(l.path) || bytes.Equal(was, is) {
+	if languages.IsTestFile(l.path) || bytes.Equal(was, is) {
 		return stands, !bytes.Equal(was, is)
 	}
 	around := bytes.Join(lines[max(0, l.at-1-linesBefore):min(len(lines), l.at+linesBehind)], []byte("\n"))

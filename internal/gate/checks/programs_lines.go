@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/cmdline"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -41,7 +42,7 @@ func (u *use) linesOf(list []provided) [][]line {
 	out := make([][]line, len(list))
 	read := 0
 	for _, name := range u.near(u.in.Files[Base]) {
-		if !cmdline.Holds(name, ecosystem.IsTestSource(name)) || read == maxTexts {
+		if !cmdline.Holds(name, languages.IsTestSource(name)) || read == maxTexts {
 			continue
 		}
 		src, err := ecosystem.ReadInTree(u.in.Base.Dir, name)

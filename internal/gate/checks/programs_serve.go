@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/cmdline"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // Bounds for requests to servers.
@@ -44,7 +45,7 @@ func (u *use) requests() []request {
 	out := []request{{Request: cmdline.Request{Method: "GET", Target: "/"}}}
 	read := 0
 	for _, name := range u.near(u.in.Files[Base]) {
-		test := ecosystem.IsTestSource(name)
+		test := languages.IsTestSource(name)
 		if !cmdline.Holds(name, test) || read == maxTexts || len(out) == maxRequests {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // raceRuns is how often each side is run under the race detector before a race is
@@ -23,8 +25,8 @@ func (r *check) changedCode(ctx context.Context) (map[Side]map[string][]ecosyste
 			if side == Base && name == "" {
 				name = f.Path
 			}
-			eco := ecosystem.Of(name)
-			if eco == nil || eco.Race == nil || ecosystem.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
+			eco := languages.Of(name)
+			if eco == nil || eco.Race == nil || languages.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
 				continue
 			}
 			src, err := r.in.ReadFile(ctx, side, name)
@@ -55,12 +57,12 @@ func (r *check) changedCode(ctx context.Context) (map[Side]map[string][]ecosyste
 // blames are the reports with a changed function in their stacks. Of a test that only
 // the head has it must be the one that the race is in: its old code can have raced
 // before, where no test looked.
-func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []ecosystem.RaceReport {
-	var out []ecosystem.RaceReport
+func (r *check) blames(w *results.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []results.RaceReport {
+	var out []results.RaceReport
 	for _, rep := range w.Reports {
 		top := ID{Unit: rep.Id.Unit, Package: rep.Id.Package, Test: rep.Id.Top()}
 		_, old := r.in.Suites[Base][top]
-		if slices.ContainsFunc(rep.Frames, func(f ecosystem.RaceFrame) bool {
+		if slices.ContainsFunc(rep.Frames, func(f results.RaceFrame) bool {
 			return (side == Base || old || f.Access && f.Top) &&
 				slices.ContainsFunc(code[f.File], func(c ecosystem.CodeRange) bool { return c.From <= f.Line && f.Line <= c.To })
 		}) {
@@ -74,7 +76,7 @@ func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecos
 // a changed function in their stacks that the base shows in none of as many runs, each
 // of which ended by itself: cut says whether the first one did not. It returns the tests
 // in which races were reported, whosever they are.
-func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, cut bool, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
+func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *results.RaceWatch, cut bool, run func(Side) (*results.RaceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.Reports) == 0 {
 		return nil, nil
 	}
@@ -113,7 +115,7 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.
 }
 
 // casesOfRaces are the tests in which races were reported, with the first report of each.
-func casesOfRaces(reports []ecosystem.RaceReport, evidence []string) []Case {
+func casesOfRaces(reports []results.RaceReport, evidence []string) []Case {
 	var out []Case
 	for _, rep := range reports {
 		if !slices.ContainsFunc(out, func(have Case) bool { return have.ID == rep.Id }) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestRacesOfABaseThatWasCut holds that a race of changed code is the change's where
@@ -18,8 +18,8 @@ func TestRacesOfABaseThatWasCut(t *testing.T) {
 		Head: []byte("package m\n\nfunc Sum() int { return 2 }\n"),
 	}
 	test := ID{Unit: ".", Package: "m", Test: "TestSum"}
-	head := &ecosystem.RaceWatch{Reports: []ecosystem.RaceReport{{
-		Id: test, Text: "DATA RACE", Frames: []ecosystem.RaceFrame{{File: "a.go", Line: 3, Access: true, Top: true}},
+	head := &results.RaceWatch{Reports: []results.RaceReport{{
+		Id: test, Text: "DATA RACE", Frames: []results.RaceFrame{{File: "a.go", Line: 3, Access: true, Top: true}},
 	}}}
 	for _, tt := range []struct {
 		name      string
@@ -41,12 +41,12 @@ func TestRacesOfABaseThatWasCut(t *testing.T) {
 				}},
 			}}
 			runs := 1
-			again := func(Side) (*ecosystem.RaceWatch, Suite, Step, error) {
+			again := func(Side) (*results.RaceWatch, Suite, Step, error) {
 				runs++
-				return &ecosystem.RaceWatch{}, Suite{}, Step{Evidence: "E2", TimedOut: tt.cut[runs-1]}, nil
+				return &results.RaceWatch{}, Suite{}, Step{Evidence: "E2", TimedOut: tt.cut[runs-1]}, nil
 			}
 			p := &Probe{Evidence: []string{"E1"}}
-			if _, err := r.judgeRaces(t.Context(), p, head, &ecosystem.RaceWatch{}, tt.cut[0], again); err != nil {
+			if _, err := r.judgeRaces(t.Context(), p, head, &results.RaceWatch{}, tt.cut[0], again); err != nil {
 				t.Fatal(err)
 			}
 			if len(p.Races) != tt.races || len(p.Regressed) != tt.regressed || len(p.Regressed)+len(p.Flaky) != 1 || runs != len(tt.cut) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -74,7 +76,7 @@ func (r *check) probePackages(ctx context.Context) error {
 	groups := sorted.Keys(by, ecosystem.Group.Compare)
 	racing := map[ecosystem.Group]bool{}
 	for _, g := range groups {
-		if race := ecosystem.Named(g.Eco).Race; race != nil {
+		if race := languages.Named(g.Eco).Race; race != nil {
 			racing[g] = r.canRace(ctx, race, elapsed)
 		}
 	}
@@ -138,14 +140,14 @@ func (r *check) probed() []ecosystem.Package {
 
 // probeUnit probes packages of one project.
 func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string, race bool) error {
-	eco := ecosystem.Named(g.Eco)
+	eco := languages.Named(g.Eco)
 	title := "repeated and shuffled"
 	if race {
 		title = "repeated, shuffled, with the race detector"
 	}
 	slices.Sort(pkgs)
 	var limit time.Duration // on the base
-	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
+	run := func(side Side) (*results.RaceWatch, Suite, Step, error) {
 		p := ecosystem.Probing{Seed: seed(r.in.Head.OID), Times: Repeats, Race: race}
 		for _, name := range pkgs {
 			if r.in.has(side, ID{Unit: g.Unit, Package: name}) {
@@ -159,9 +161,9 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 			return c
 		})
 		if len(commands) == 0 {
-			return &ecosystem.RaceWatch{}, Suite{}, Step{}, nil
+			return &results.RaceWatch{}, Suite{}, Step{}, nil
 		}
-		c, watch := commands[0], &ecosystem.RaceWatch{}
+		c, watch := commands[0], &results.RaceWatch{}
 		if eco.Race != nil {
 			c, watch = eco.Race.Watch(c)
 		}
@@ -179,8 +181,8 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 		usual += r.in.Suites[Base][ID{Unit: g.Unit, Package: name}].Elapsed
 	}
 	limit = (max(baseTime*step.Duration, raceCost*Repeats*usual) + baseGrace).Round(time.Second)
-	if race && !ecosystem.AnyRan(head) {
-		r.in.Note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
+	if race && !results.AnyRan(head) {
+		r.in.Note("the race detector could not be used: %s", cmp.Or(results.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, g, pkgs, false)
 	}
 	p := Probe{Title: title, Command: step.Label(), Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
@@ -202,7 +204,7 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 // held says whether a probe came to a result: a test passed under it, or failed that
 // passes without it.
 func (r *check) held(probed Suite) bool {
-	return ecosystem.AnyPassed(probed) || len(r.newFailures(probed)) > 0
+	return results.AnyPassed(probed) || len(r.newFailures(probed)) > 0
 }
 
 // newFailures are the tests that a probe of the head failed and that pass without
@@ -211,16 +213,16 @@ func (r *check) newFailures(probed Suite) []Case {
 	var out []Case
 	for id, t := range probed {
 		if t.Status == Failed && r.in.Suites[Head][id].Status != Failed {
-			out = append(out, ecosystem.NewCase(id, t))
+			out = append(out, results.NewCase(id, t))
 		}
 	}
-	ecosystem.SortCases(out)
+	results.SortCases(out)
 	return out
 }
 
 // judgePackages decides what a probe of packages shows: races with the change's functions, and
 // tests that by themselves differ between the sides.
-func (r *check) judgePackages(ctx context.Context, p *Probe, head *ecosystem.RaceWatch, failed []Case, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) error {
+func (r *check) judgePackages(ctx context.Context, p *Probe, head *results.RaceWatch, failed []Case, run func(Side) (*results.RaceWatch, Suite, Step, error)) error {
 	old, base, step, err := run(Base)
 	if err != nil {
 		return err
@@ -298,14 +300,14 @@ func (r *check) byThemselves(ctx context.Context, p *Probe, q Question) (random 
 		p.Evidence = append(p.Evidence, k.Evidence...)
 	}
 	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
-		ecosystem.SortCases(list)
+		results.SortCases(list)
 	}
-	return len(ecosystem.Leaves(a.NewFlakiness)), nil
+	return len(results.Leaves(a.NewFlakiness)), nil
 }
 
 // hasPackageTests says whether a test command of the head runs packages.
 func (r *check) hasPackageTests() bool {
-	return slices.ContainsFunc(r.in.Tests[Head], func(c ecosystem.Command) bool { return c.Results != nil && ecosystem.ByPackage(c.Eco) })
+	return slices.ContainsFunc(r.in.Tests[Head], func(c ecosystem.Command) bool { return c.Results != nil && languages.ByPackage(c.Eco) })
 }
 
 // probeNote says what came of the tests that failed under a probe.
@@ -313,14 +315,14 @@ func probeNote(p *Probe, random int) string {
 	var parts []string
 	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, ecosystem.Count(n, one, many))
+			parts = append(parts, results.Count(n, one, many))
 		}
 	}
 	add(len(p.Races), "data race in changed code that base does not have", "data races in changed code that base does not have")
-	add(len(ecosystem.Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
+	add(len(results.Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
 	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
-	add(len(ecosystem.Leaves(p.NewFlaky)), "test that does not run on base fails at random", "tests that do not run on base fail at random")
-	add(len(ecosystem.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
+	add(len(results.Leaves(p.NewFlaky)), "test that does not run on base fails at random", "tests that do not run on base fail at random")
+	add(len(results.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
 	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")
 }
 
@@ -340,7 +342,7 @@ func (r *check) probeCommands(ctx context.Context) error {
 		p := Probe{Title: "repeated", Command: c.Typed(), Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
 			q := Question{Once: r.in.Parted}
-			if k := ecosystem.NewCase(id, t); r.in.Suites[Base][id].Status == Passed {
+			if k := results.NewCase(id, t); r.in.Suites[Base][id].Status == Passed {
 				q.Regressed = []Case{k}
 			} else {
 				q.NewFailing = []Case{k}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // probeOthers runs tests that belong to files again that the change
@@ -13,7 +15,7 @@ import (
 // changed test files, else all. What fails is run again, and at base.
 func (r *check) probeOthers(ctx context.Context) error {
 	for _, c := range r.in.Tests[Head] {
-		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.reported(c) {
+		if c.Results == nil || languages.ByPackage(c.Eco) || !r.reported(c) {
 			continue
 		}
 		if err := r.probeOther(ctx, c); err != nil {
@@ -36,7 +38,7 @@ func (r *check) reported(c ecosystem.Command) bool {
 func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
-		if ecosystem.IsTestSource(f.Path) && ecosystem.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
+		if languages.IsTestSource(f.Path) && results.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
 			pkgs = append(pkgs, f.Path)
 		}
 	}
@@ -69,7 +71,7 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	case step.TimedOut:
 		p.Ran, p.Note = false, "it did not end in its time"
 	case !p.Ran:
-		p.Note = strings.TrimSpace("no test passed under it: " + ecosystem.FirstLine(step.Output))
+		p.Note = strings.TrimSpace("no test passed under it: " + results.FirstLine(step.Output))
 	case len(failed) > 0:
 		base, step, err := run(Base)
 		if err != nil {

@@ -1,36 +1,39 @@
 package checks
 
-import "github.com/ycbot/ycbot/internal/gate/ecosystem"
+import (
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
 
-// What results are made of stands in package ecosystem, and has the same names here.
+// What results are made of stands in package results, and has the same names here.
 type (
 	// A Side is one of the two trees that are compared.
-	Side = ecosystem.Side
+	Side = results.Side
 	// A Stage is a sort of step.
-	Stage = ecosystem.Stage
+	Stage = results.Stage
 	// An ID names a test across both sides.
-	ID = ecosystem.ID
+	ID = results.ID
 	// A Test is what one run reported of one test.
-	Test = ecosystem.Test
+	Test = results.Test
 	// A Suite is the test results of one side.
-	Suite = ecosystem.Suite
+	Suite = results.Suite
 	// A Case is a test that is worth naming.
-	Case = ecosystem.Case
+	Case = results.Case
 	// A Step is one command that the gate ran.
 	Step = ecosystem.Step
 )
 
 // The values of these that checks use.
 const (
-	Base = ecosystem.Base
-	Head = ecosystem.Head
+	Base = results.Base
+	Head = results.Head
 
-	StageTest     = ecosystem.StageTest
-	StageProbe    = ecosystem.StageProbe
-	StageMutation = ecosystem.StageMutation
+	StageTest     = results.StageTest
+	StageProbe    = results.StageProbe
+	StageMutation = results.StageMutation
 
-	Passed  = ecosystem.Passed
-	Failed  = ecosystem.Failed
-	Skipped = ecosystem.Skipped
-	NotRun  = ecosystem.NotRun
+	Passed  = results.Passed
+	Failed  = results.Failed
+	Skipped = results.Skipped
+	NotRun  = results.NotRun
 )

@@ -43,9 +43,9 @@ const (
 	maxCalledText  = 3 << 20
 )
 
-// script plans calls for a driver that finds the functions itself: it gets the changed
+// PlanScript plans calls for a driver that finds the functions itself: it gets the changed
 // files on both sides, and the test files that have a name of what they define.
-func script(s behave.Script, base, head fs.FS, at Calling, is func(string) bool, defines *pattern.Pattern) (behave.Planned, bool) {
+func PlanScript(s behave.Script, base, head fs.FS, at Calling, is func(string) bool, defines *pattern.Pattern) (behave.Planned, bool) {
 	names := map[string]bool{}
 	s.Dir = at.Dir
 	size := 0

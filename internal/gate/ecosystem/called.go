@@ -12,7 +12,6 @@ import (
 
 var (
 	makeJoined   = pattern.New(`\\\n\s*`)
-	assignment   = pattern.New(`^\w+=`)
 	makeVariable = pattern.New(`\$[({](\w+)[)}]`)
 )
 
@@ -30,7 +29,7 @@ func CalledIn(recipe string) []string {
 		text := makeVariable.ReplaceAllString(strings.ReplaceAll(line, "$$", "$"), "${$1}")
 		file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 		if err != nil {
-			for _, w := range ScriptWord.FindAllString(line, -1) {
+			for _, w := range scriptWord.FindAllString(line, -1) {
 				out = append(out, strings.Trim(w, `"'`))
 			}
 			continue
@@ -38,7 +37,7 @@ func CalledIn(recipe string) []string {
 		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CallExpr:
-				out = append(out, calledBy(written(n))...)
+				out = append(out, calledBy(Written(n))...)
 			case *syntax.WordIter: // of a loop, which may run each
 				for _, w := range n.Items {
 					out = append(out, w.Lit())
@@ -55,7 +54,7 @@ func calledBy(words []string) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		w := strings.Trim(words[i], `"'`)
-		if assignment.MatchString(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
+		if IsAssignment(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
 			if w == "-c" && i+1 < len(words) {
 				return append(out, CalledIn(strings.Trim(words[i+1], `"'`))...)
 			}
@@ -68,3 +67,6 @@ func calledBy(words []string) []string {
 	}
 	return out
 }
+
+// scriptWord is a word of a recipe that no shell can read.
+var scriptWord = pattern.New(`["']?[\w./@-]*[\w-]["']?`)

@@ -3,15 +3,14 @@ package ecosystem
 import (
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Packages is what an ecosystem can do whose tests belong to packages that are compiled
-// one by one: [ID].Package is then the path by which one is imported. Where an ecosystem
+// one by one: [results.ID].Package is then the path by which one is imported. Where an ecosystem
 // has none, it is a file. No function is nil.
 type Packages struct {
 	One, Many string // for people: "Go package", "Go packages"
@@ -62,6 +61,13 @@ type Packages struct {
 	// group is the import path.
 	Heading *pattern.Pattern
 
+	// Excluded says why a source is not compiled with the package of its folder.
+	Excluded func(src []byte) string
+
+	// WarmFor are the commands of a project that warm the build cache where test commands of the
+	// configuration take the place of its own.
+	WarmFor func(p Project, tests []Command) []Command
+
 	// Installed is a command that succeeds where all that the packages of a project
 	// need is there, although c, which was to fetch it, failed; false where there is
 	// none for c.
@@ -74,7 +80,7 @@ type Race struct {
 	Missing func(*Toolchains) string
 
 	// Watch is c with its reports kept. They are complete when c has run once.
-	Watch func(c Command) (Command, *RaceWatch)
+	Watch func(c Command) (Command, *results.RaceWatch)
 
 	// Functions are those of a source with their lines; none where it cannot be read.
 	Functions func(name string, src []byte) []CodeRange
@@ -112,7 +118,7 @@ type Fuzz struct {
 type Coverage struct {
 	// Count is the tests of packages with counted lines: those of the changed packages,
 	// by their own tests where there are such.
-	Count func(c Command, changed []Package, pkgs []string) (Command, *LineCounts)
+	Count func(c Command, changed []Package, pkgs []string) (Command, *results.LineCounts)
 
 	// Mutant is the tests of packages as they are run for each mutant, and end in a
 	// limit; with first, at the first failure.
@@ -122,84 +128,18 @@ type Coverage struct {
 	Variants *Variants
 }
 
-// Named returns the ecosystem that a command or a result belongs to, nil for none.
-func Named(name string) *Ecosystem {
-	for _, e := range All() {
-		if e.Name == name {
-			return e
-		}
-	}
-	return nil
+// A CodeRange is the lines of one function of a file.
+type CodeRange struct {
+	Name     string // with the folder and the receiver
+	Text     string
+	From, To int
 }
 
-// Of returns the ecosystem whose source a file is, nil for none.
-func Of(name string) *Ecosystem {
-	for _, e := range All() {
-		if e.IsSource != nil && e.IsSource(name) {
-			return e
-		}
-	}
-	return nil
+// A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
+type FuzzTarget struct {
+	results.ID
+	Dir string // of its package, in the repository
 }
 
-// PackagesOf returns how the ecosystem of this name deals with packages, nil where its
-// tests belong to files.
-func PackagesOf(name string) *Packages {
-	if e := Named(name); e != nil {
-		return e.Packages
-	}
-	return nil
-}
-
-// ByPackage says whether the tests of an ecosystem belong to packages.
-func ByPackage(name string) bool { return PackagesOf(name) != nil }
-
-// Unbuilt returns the import paths of packages that the output of a build names as those
-// that do not compile.
-func Unbuilt(output string) []string {
-	var out []string
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		for _, m := range e.Packages.Heading.FindAllStringSubmatch(output, -1) {
-			out = append(out, m[1])
-		}
-	}
-	return out
-}
-
-// WhyUnbuilt is the first error of a package that the output of a build names, or of the
-// command where it names none.
-func WhyUnbuilt(name, output string) string {
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		for _, m := range e.Packages.Heading.FindAllStringSubmatchIndex(output, -1) {
-			if output[m[2]:m[3]] != name {
-				continue
-			}
-			_, below, _ := strings.Cut(output[m[3]:], "\n")
-			line, _, _ := strings.Cut(below, "\n")
-			return FailureLine(line)
-		}
-	}
-	return FailureLine(output)
-}
-
-// Affected returns the import paths of packages, of whatever ecosystems, that changed
-// paths can influence.
-func Affected(pkgs []Package, changed []string) map[string]bool {
-	out := map[string]bool{}
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		mine := slices.DeleteFunc(slices.Clone(pkgs), func(p Package) bool { return p.Eco != e.Name })
-		for p := range e.Packages.Affected(mine, changed) {
-			out[p] = true
-		}
-	}
-	return out
-}
+// InputName is the file of an input that is tried again.
+const InputName = "found"

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/syntax"
-
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -16,86 +15,16 @@ import (
 // it writes into the cache of its side is what the go command made of the sources.
 func (c Command) Seals() bool {
 	switch c.Stage {
-	case StageBuild, StageLint, StageWarm, StageList:
+	case results.StageBuild, results.StageLint, results.StageWarm, results.StageList:
 		return c.Argv[0] == "go"
 	default:
 		return false
 	}
 }
 
-// ShellCommand runs text as a step of GitHub Actions does. A plain call of a
-// test runner that is known is asked for machine-readable output, so that each
-// test is reported.
-func ShellCommand(stage Stage, text string) Command {
-	c := Command{Stage: stage, Unit: ".", Text: text}
-	if stage == StageSetup {
-		c.Network = sandbox.NetworkHost
-	}
-	if words, ok := plainWords(text); ok && stage == StageTest {
-		for _, eco := range All() {
-			if eco.adopt == nil {
-				continue
-			}
-			if a, ok := eco.adopt(c, words); ok {
-				a.Eco = eco.Name
-				return a
-			}
-		}
-	}
-	c.Argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
-	return c
-}
-
-// plainWords splits a command that is nothing but words, as they are written: no variables,
-// redirections or second command. Variables that it sets come first.
-func plainWords(text string) ([]string, bool) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
-		return nil, false
-	}
-	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok {
-		return nil, false
-	}
-	var words []string
-	for _, a := range call.Assigns {
-		value := ""
-		if a.Value != nil {
-			value = a.Value.Lit()
-		}
-		if a.Append || a.Array != nil || a.Index != nil || a.Value != nil && value == "" {
-			return nil, false
-		}
-		words = append(words, a.Name.Value+"="+value)
-	}
-	for _, w := range call.Args {
-		if !asWritten(w.Parts) {
-			return nil, false
-		}
-		words = append(words, printed(w))
-	}
-	return words, true
-}
-
-// asWritten says whether a shell puts nothing in the place of parts of a word but what quotes
-// keep together.
-func asWritten(parts []syntax.WordPart) bool {
-	return !slices.ContainsFunc(parts, func(p syntax.WordPart) bool {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			return false
-		case *syntax.SglQuoted:
-			return p.Dollar
-		case *syntax.DblQuoted:
-			return p.Dollar || !asWritten(p.Parts)
-		}
-		return true
-	})
-}
-
 // A Command is one thing to run at a side.
 type Command struct {
-	Stage    Stage
+	Stage    results.Stage
 	Unit     string   // folder in the repository, "." for its top
 	Text     string   // for people
 	Name     string   // of it as a whole, where text names some of its tests; empty: text
@@ -121,7 +50,7 @@ type Command struct {
 
 	// Untrusted returns what a head that is not trusted, and its base, are set up with in
 	// place of this; nil: it is run as it stands.
-	Untrusted func(Side) []Command
+	Untrusted func(results.Side) []Command
 	// Data is what is there in place of the tree, by name; nil: the tree is. Such a
 	// command fetches, and runs nothing of the tree.
 	Data func(*Survey) map[string][]byte
@@ -138,7 +67,7 @@ func FetchOnly(setup []Command) []Command {
 			continue
 		}
 		of := c.Untrusted
-		c.Untrusted = func(side Side) []Command {
+		c.Untrusted = func(side results.Side) []Command {
 			return slices.DeleteFunc(of(side), func(c Command) bool { return c.Data == nil })
 		}
 		out = append(out, c)
@@ -146,16 +75,16 @@ func FetchOnly(setup []Command) []Command {
 	return out
 }
 
-// strangers returns c, which is run in place of it for a head that is not trusted: fetch
+// ForStrangers returns c, which is run in place of it for a head that is not trusted: fetch
 // among data of the tree, and then offline, if there is any.
-func (c Command) strangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
+func (c Command) ForStrangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
 	own := c
-	c.Untrusted = func(Side) []Command {
-		f := own.reporting(fetch)
+	c.Untrusted = func(results.Side) []Command {
+		f := own.Reporting(fetch)
 		f.Data = func(s *Survey) map[string][]byte { return data(s, own.Unit) }
 		out := []Command{f}
 		for _, text := range offline {
-			out = append(out, own.reporting(text))
+			out = append(out, own.Reporting(text))
 		}
 		return out
 	}
@@ -163,16 +92,16 @@ func (c Command) strangers(fetch string, data func(*Survey, string) map[string][
 }
 
 // Reaches says whether a setup command has registries, for a head that is not trusted.
-func (c Command) Reaches(side Side) bool {
-	return c.Network == sandbox.NetworkHost && (side == Base || c.Data != nil || c.FillsModCache())
+func (c Command) Reaches(side results.Side) bool {
+	return c.Network == sandbox.NetworkHost && (side == results.Base || c.Data != nil || c.FillsModCache())
 }
 
-// onlyOfBase returns c as what a head that is not trusted does without: the commands that
+// OnlyOfBase returns c as what a head that is not trusted does without: the commands that
 // follow it have no network either, and find what the base's has fetched.
-func (c Command) onlyOfBase() Command {
+func (c Command) OnlyOfBase() Command {
 	own := c
-	c.Untrusted = func(side Side) []Command {
-		if side == Base {
+	c.Untrusted = func(side results.Side) []Command {
+		if side == results.Base {
 			return []Command{own}
 		}
 		return nil
@@ -180,8 +109,8 @@ func (c Command) onlyOfBase() Command {
 	return c
 }
 
-// inShell runs the text of c in a shell.
-func (c Command) inShell() Command {
+// InShell runs the text of c in a shell.
+func (c Command) InShell() Command {
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
 	return c
 }
@@ -189,53 +118,20 @@ func (c Command) inShell() Command {
 // FillsModCache recognises the command by which the module cache of all projects is
 // filled: it runs no code of the change, and checks what it fetches.
 func (c Command) FillsModCache() bool {
-	return c.Stage == StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
+	return c.Stage == results.StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
 }
 
-// Command is one call of the go command in a module.
-func (m goModule) Command(stage Stage, args ...string) Command {
-	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...), Go: m.version}
-	var flags []string
-	if m.modVendor && args[0] != "mod" {
-		flags = append(flags, "-mod=vendor")
-		c.Text = "GOFLAGS=-mod=vendor " + c.Text
-	}
-	if m.testMod != "" {
-		flags = append(flags, "-modfile="+m.testMod)
-		c.Text = "GOFLAGS=-modfile=" + m.testMod + " " + c.Text
-	}
-	if m.NoWork {
-		c.Env = append(c.Env, "GOWORK=off")
-		c.Text = "GOWORK=off " + c.Text
-	}
-	if slices.Contains([]string{"build", "vet", "list"}, args[0]) && goSince(m.version, "go1.18") {
-		flags = append(flags, "-buildvcs=false") // a stamp of the harness's own clone is of no use
-	}
-	if len(flags) > 0 {
-		c.Env = append(c.Env, "GOFLAGS="+strings.Join(flags, " "))
-	}
-	return c
-}
-
-// ShellWords is a command as a shell takes it.
-func ShellWords(c Command) string {
-	if n := len(c.Argv); n > 2 && c.Argv[0] == "bash" && c.Argv[n-2] == "-c" {
-		return c.Argv[n-1]
-	}
-	return quoted(c.Argv...)
-}
-
-// resultsVar is how the text of a command names the file that its runner is to
+// ResultsVar is how the text of a command names the file that its runner is to
 // write its results to.
-const resultsVar = `"$RESULTS"`
+const ResultsVar = `"$RESULTS"`
 
-// reporting makes c run text in a shell. Where text names a file for results,
+// Reporting makes c run text in a shell. Where text names a file for results,
 // that is what goes to standard output, and all that the runner says goes to
 // standard error: so results are part of the log and nothing is read back from
 // the tree. The shell's own commands are those of the system ("command -p"), and
 // prefix, which may change PATH, is for text alone. The file has a random name and
 // is in no variable of the environment.
-func (c Command) reporting(text string, prefix ...string) Command {
+func (c Command) Reporting(text string, prefix ...string) Command {
 	c.Text = text
 	script := strings.Join(append(prefix, text), "\n")
 	if strings.Contains(text, "RESULTS") {
@@ -252,18 +148,6 @@ func (c Command) reporting(text string, prefix ...string) Command {
 	return c
 }
 
-// quoted joins words for a shell.
-func quoted(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") != "" {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 // Label names a command that reports each test where it failed as a whole, the
 // same for all of its parts and on both sides.
 func (c Command) Label() string {
@@ -274,3 +158,41 @@ func (c Command) Label() string {
 }
 
 func lastArg(argv []string) string { return argv[len(argv)-1] }
+
+// AsItIs leaves a command alone.
+func AsItIs(c Command) Command { return c }
+
+// FromUnit names files of the repository from a folder of it, for a shell.
+func FromUnit(unit string, files []string) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		if unit != "." {
+			f = strings.TrimPrefix(f, unit+"/")
+		}
+		out[i] = Quoted("./" + f)
+	}
+	return out
+}
+
+// CommandOf runs text as a step of GitHub Actions does. A plain call of a test runner that
+// one of the ecosystems knows is asked for machine-readable output, so that each test is
+// reported.
+func CommandOf(stage results.Stage, text string, ecosystems ...*Ecosystem) Command {
+	c := Command{Stage: stage, Unit: ".", Text: text}
+	if stage == results.StageSetup {
+		c.Network = sandbox.NetworkHost
+	}
+	if words, ok := PlainWords(text); ok && stage == results.StageTest {
+		for _, eco := range ecosystems {
+			if eco.Adopt == nil {
+				continue
+			}
+			if a, ok := eco.Adopt(c, words); ok {
+				a.Eco = eco.Name
+				return a
+			}
+		}
+	}
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
+	return c
+}

@@ -1,12 +1,9 @@
 package ecosystem
 
-import (
-	"io/fs"
-	"sync"
-)
+import "io/fs"
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
-// is to add a file that makes such a value, and a line in [All].
+// is to add a package that makes such a value, and a line in the list of package languages.
 //
 // All functions are pure: they look at the files of a tree and at what programs
 // the machine has, and start nothing. Those that are nil are not known.
@@ -17,9 +14,9 @@ type Ecosystem struct {
 	// Fetched are folders below HOME in which the tools keep what they have fetched.
 	Fetched []string
 
-	// registries are variables of the operator about registries, with stars in
+	// Registries are variables of the operator about registries, with stars in
 	// them, which setup is given; registryFiles such that name files or folders.
-	registries, registryFiles []string
+	Registries, RegistryFiles []string
 
 	// Programs are those whose version can decide how its tests end.
 	Programs []string
@@ -31,18 +28,18 @@ type Ecosystem struct {
 	// SettingsFiles are files in which the operator can have said the same.
 	SettingsFiles []SettingsFile
 
-	// byGit says that nothing runs of what they fetch by git; others run hooks and scripts
+	// ByGit says that nothing runs of what they fetch by git; others run hooks and scripts
 	// of that.
-	byGit bool
+	ByGit bool
 
 	// Pin adds to the data that a command fetches among the package manager that the base
 	// has chosen, whose files read returns, nil for what is not there. own says that the
 	// program of one is among the data.
 	Pin func(unit string, data map[string][]byte, read func(name string) ([]byte, error)) (own bool, err error)
 
-	// find returns what the tools can work in: a project for each folder that is
+	// Find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
-	find func(*Survey) []Project
+	Find func(*Survey) []Project
 
 	// IsTest recognises the files of tests by their paths. They are laid over the base,
 	// and a change of nothing else changes nothing that runs.
@@ -51,16 +48,16 @@ type Ecosystem struct {
 	// IsSource recognises the files that hold code of this language, by their paths.
 	IsSource func(name string) bool
 
-	// classes say what files are to the tests, by the base's tests and data being
+	// Classes say what files are to the tests, by the base's tests and data being
 	// put over the head's sources and the reverse.
-	classes classTable
+	Classes ClassTable
 
 	// Steers recognises files that decide what all of a project is built with, such as
 	// a manifest and its lockfile.
 	Steers func(name string) bool
 
-	// same says that two versions of a source differ in comments and layout only.
-	same func(before, after []byte) bool
+	// Same says that two versions of a source differ in comments and layout only.
+	Same func(before, after []byte) bool
 
 	// Compiled says that build commands make what tests run of a file, so that they have
 	// to be run again where it is another one.
@@ -94,9 +91,9 @@ type Ecosystem struct {
 	// a copy of it at another place cannot be built again.
 	Bound bool
 
-	// adopt returns a plain command of the configuration, split into words, as one
+	// Adopt returns a plain command of the configuration, split into words, as one
 	// that reports each test; false for what is not a runner that it knows.
-	adopt func(c Command, words []string) (Command, bool)
+	Adopt func(c Command, words []string) (Command, bool)
 
 	// Absent reads from the output of a failed test that it wants what is not
 	// there, and names that: it is no reproduction where only the change has it.
@@ -114,23 +111,3 @@ type Ecosystem struct {
 	// single name. ok is false where the file does not import the name by itself.
 	Unimport func(src []byte, output string) (rest []byte, ok bool)
 }
-
-// All are the ecosystems that the gate knows, in the order in which their commands are
-// run. The list is the same each time, and must not be changed.
-func All() []*Ecosystem { return all() }
-
-var all = sync.OnceValue(func() []*Ecosystem {
-	return []*Ecosystem{
-		goEcosystem(),
-		nodeEcosystem(),
-		pythonEcosystem(),
-		rustEcosystem(),
-		javaEcosystem(),
-		cEcosystem(),
-		rubyEcosystem(),
-		dotnetEcosystem(),
-		phpEcosystem(),
-		elixirEcosystem(),
-		makeEcosystem(), // last: where the others have tests, it only calls them
-	}
-})

@@ -11,9 +11,9 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// mergeJSON puts the base's values of some keys at the top of an object into the
+// MergeJSON puts the base's values of some keys at the top of an object into the
 // head's, whose order is kept.
-func mergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
+func MergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		order, values, err := jsonObject(head)
 		if err != nil {
@@ -55,8 +55,8 @@ func mergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
 	}
 }
 
-// mergeAll puts several mixtures of one file after each other.
-func mergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []byte) ([]byte, error) {
+// MergeAll puts several mixtures of one file after each other.
+func MergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) (out []byte, err error) {
 		out = head
 		for _, merge := range all {
@@ -68,9 +68,9 @@ func mergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []
 	}
 }
 
-// mergeShared puts the base's values of what both sides have in an object and is mine, such as
+// MergeShared puts the base's values of what both sides have in an object and is mine, such as
 // the names of modules in package.json's imports; what the head adds stays its own.
-func mergeShared(key string, mine func(name string) bool) func(base, head []byte) ([]byte, error) {
+func MergeShared(key string, mine func(name string) bool) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		order, values, err := jsonObject(head)
 		if err != nil {
@@ -150,9 +150,9 @@ var (
 	sectionKey  = pattern.New(`^([\w."'-]+)\s*=`)
 )
 
-// mergeSections puts the base's sections and keys whose names begin with one of
+// MergeSections puts the base's sections and keys whose names begin with one of
 // these, as "section" or "section.key", into the head's TOML or INI file.
-func mergeSections(names ...string) func(base, head []byte) ([]byte, error) {
+func MergeSections(names ...string) func(base, head []byte) ([]byte, error) {
 	mine := func(name string) bool {
 		name = strings.NewReplacer(`"`, "", `'`, "").Replace(name)
 		return slices.ContainsFunc(names, func(n string) bool {
@@ -162,16 +162,16 @@ func mergeSections(names ...string) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		rest, theirs := sections(string(head), mine)
 		_, ours := sections(string(base), mine)
-		if trimmed(ours) == trimmed(theirs) {
+		if Trimmed(ours) == Trimmed(theirs) {
 			return head, nil
 		}
 		return []byte(strings.TrimRight(rest, "\n") + "\n" + ours), nil
 	}
 }
 
-// mergeLines puts the base's lines of one sort in place of the head's, one after the other. What
+// MergeLines puts the base's lines of one sort in place of the head's, one after the other. What
 // the base has more of stands where its last one does; what the head has more of is left out.
-func mergeLines(is func(line string) bool) func(base, head []byte) ([]byte, error) {
+func MergeLines(is func(line string) bool) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		var ours, theirs []string
 		for line := range strings.Lines(string(base)) {
@@ -185,7 +185,7 @@ func mergeLines(is func(line string) bool) func(base, head []byte) ([]byte, erro
 				theirs = append(theirs, line)
 			}
 		}
-		if base == nil || trimmed(strings.Join(ours, "\n")) == trimmed(strings.Join(theirs, "\n")) {
+		if base == nil || Trimmed(strings.Join(ours, "\n")) == Trimmed(strings.Join(theirs, "\n")) {
 			return head, nil
 		}
 		if len(theirs) == 0 {
@@ -210,7 +210,8 @@ func mergeLines(is func(line string) bool) func(base, head []byte) ([]byte, erro
 	}
 }
 
-func trimmed(s string) string { return strings.Join(strings.Fields(s), " ") }
+// Trimmed is a text with one space in place of each that it has, and none around it.
+func Trimmed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // sections splits a file into what is of some sections and keys, and the rest.
 // A key that is moved out of its section stands below a head of its own.
@@ -244,10 +245,10 @@ func sections(text string, mine func(string) bool) (rest, own string) {
 	return left.String(), taken.String()
 }
 
-// mergeCalls puts the base's calls of some functions in place of the head's, at
+// MergeCalls puts the base's calls of some functions in place of the head's, at
 // the end where the head has other ones. A name may be a pattern that goes on behind the
 // parenthesis that opens the call; case does not matter.
-func mergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
+func MergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
 	var all []string
 	for _, n := range names {
 		if !strings.Contains(n, `\(`) {
@@ -277,7 +278,7 @@ func mergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		ours, _ := calls(string(base))
 		theirs, rest := calls(string(head))
-		if trimmed(strings.Join(ours, "\n")) == trimmed(strings.Join(theirs, "\n")) {
+		if Trimmed(strings.Join(ours, "\n")) == Trimmed(strings.Join(theirs, "\n")) {
 			return head, nil
 		}
 		return []byte(strings.TrimRight(rest, "\n") + "\n" + strings.Join(ours, "\n") + "\n"), nil
@@ -313,4 +314,40 @@ func closing(src string, at int) int {
 		}
 	}
 	return len(src)
+}
+
+// An Example is a text of documentation that has examples, of what has a name.
+type Example struct {
+	Of       string // the name of what is documented
+	From, To int    // in the source
+}
+
+// MergeExamples puts the base's examples in place of the head's that are of the same thing.
+func MergeExamples(find func(string) []Example) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) ([]byte, error) {
+		was := map[string]string{}
+		for _, e := range numbered(find(string(base))) {
+			was[e.Of] = string(base[e.From:e.To])
+		}
+		var out strings.Builder
+		at := 0
+		for _, e := range numbered(find(string(head))) {
+			if text, ok := was[e.Of]; ok {
+				out.WriteString(string(head[at:e.From]) + text)
+				at = e.To
+			}
+		}
+		out.Write(head[at:])
+		return []byte(out.String()), nil
+	}
+}
+
+// numbered gives several of one name names of their own, by their order.
+func numbered(all []Example) []Example {
+	seen := map[string]int{}
+	for i, e := range all {
+		seen[e.Of]++
+		all[i].Of += strings.Repeat("'", seen[e.Of]-1)
+	}
+	return all
 }

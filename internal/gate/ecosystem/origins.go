@@ -1,93 +1,50 @@
 package ecosystem
 
-import (
-	"path"
-	"regexp"
-	"slices"
-	"strings"
-)
+import "strings"
 
-// origins is what a file says of where packages come from, by their names.
-type origins struct {
-	own string // the package that the file is of; empty: of none
-	// of has the packages that are needed: empty for one that a registry has by that name,
+// Origins is what a file says of where packages come from, by their names.
+type Origins struct {
+	Own string // the package that the file is of; empty: of none
+	// Of has the packages that are needed: empty for one that a registry has by that name,
 	// else a place in the tree, an address, or another package.
-	of map[string]string
-	// replaced is the same for what others ask for.
-	replaced map[string]string
+	Of map[string]string
+	// Replaced is the same for what others ask for.
+	Replaced map[string]string
 }
 
-// originsIn is what reads the origins of packages, by the base names of files.
-func originsIn(files map[string]func([]byte) origins) func(name string) func([]byte) origins {
-	return func(name string) func([]byte) origins { return files[name] }
+// OriginsIn is what reads the origins of packages, by the base names of files.
+func OriginsIn(files map[string]func([]byte) Origins) func(name string) func([]byte) Origins {
+	return func(name string) func([]byte) Origins { return files[name] }
 }
 
-// originsOf returns what reads the origins of packages from a file of this name; nil: none.
-func originsOf(name string) func(src []byte) origins {
-	for _, e := range All() {
-		if e.classes.origins == nil {
-			continue
-		}
-		if read := e.classes.origins(path.Base(name)); read != nil {
-			return read
-		}
+// Add notes where a package comes from. One of which a tree has several versions comes from
+// elsewhere where one of them does.
+func (o Origins) Add(pkg, from string) {
+	if o.Of[pkg] == "" {
+		o.Of[pkg] = from
 	}
-	return nil
 }
 
-// SaysOrigins says whether a file says where packages come from.
-func SaysOrigins(name string) bool { return originsOf(name) != nil }
-
-// MovedIn are the packages that the base's version of a file takes from a registry, and the
-// head's from the tree, from an address or from another package, and those that only the head
-// has so in place of what others ask for.
-func MovedIn(name string, base, head []byte) []string {
-	read := originsOf(name)
-	if read == nil {
-		return nil
-	}
-	was, is := read(base), read(head)
-	var out []string
-	for pkg, from := range is.of {
-		if old, there := was.of[pkg]; there && old == "" && from != "" {
-			out = append(out, pkg)
+// TOMLLockOrigins reads a lockfile that is a list of packages with their sources: Cargo.lock,
+// poetry.lock, uv.lock.
+func TOMLLockOrigins(src []byte) Origins {
+	doc, _ := ParseTOML(src)
+	out := Origins{Of: map[string]string{}}
+	for _, p := range doc.Tables("package") {
+		from := p.Text("source")
+		if from == "" && p["checksum"] == nil && p["files"] == nil && p.Table("source") == nil && p["version"] != nil && p["sdist"] == nil && p["wheels"] == nil {
+			from = "the tree"
 		}
-	}
-	for pkg, from := range is.replaced {
-		if from != "" && was.replaced[pkg] != from {
-			out = append(out, pkg)
+		if strings.HasPrefix(from, "registry+") || strings.HasPrefix(from, "sparse+") {
+			from = ""
 		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// Own is the package that a file is of; empty: it is of none.
-func Own(name string, src []byte) string {
-	if read := originsOf(name); read != nil {
-		return read(src).own
-	}
-	return ""
-}
-
-// LinesNaming are the lines of a manifest or lockfile that have the name of a package.
-func LinesNaming(src []byte, pkg string) []string {
-	name := regexp.MustCompile(`(?i)(?:^|[^\w.-])` + regexp.QuoteMeta(pkg) + `(?:$|\W)`)
-	var out []string
-	for line := range strings.Lines(string(src)) {
-		if name.MatchString(line) {
-			out = append(out, strings.TrimSpace(line))
+		switch s := p.Table("source"); {
+		case s.Text("type") != "": // of poetry
+			from = s.Text("url")
+		case s != nil && s["registry"] == nil:
+			from = strings.Join(s.Keys(), " ")
 		}
+		out.Add(p.Text("name"), from)
 	}
 	return out
-}
-
-// FromRegistry says whether a file has a package by this name come from a registry.
-func FromRegistry(pkg, name string, src []byte) bool {
-	read := originsOf(name)
-	if read == nil || pkg == "" {
-		return false
-	}
-	from, there := read(src).of[pkg]
-	return there && from == ""
 }

@@ -20,7 +20,7 @@ const (
 // command.
 type Planting struct {
 	Tree    string                 // folder of the head
-	Passing []string               // all of their tests pass there: as in [ID].Package
+	Passing []string               // all of their tests pass there: as in [results.ID].Package
 	IsTest  func(file string) bool // whether a file has tests, by its name
 	Near    func(file string) bool // whether the change touches a file or one beside it
 	Name    string                 // what the test is called: lower-case letters that no one can foresee
@@ -29,25 +29,25 @@ type Planting struct {
 // A Planted is a file to write into the head, with a test that must fail.
 type Planted struct {
 	Path    string // in the repository
-	Package string // of its results, as in [ID].Package
+	Package string // of its results, as in [results.ID].Package
 	Text    string // the whole file
 	Types   string // the file it was made from, where its tests are compiled and never run
 }
 
-// A planter makes tests that must fail from test files of one style.
-type planter struct {
-	// file finds the file with the tests that results name as pkg; nil: they name files.
-	file func(p Planting, unit, pkg string) string
-	// plant has the file in which the test is; no text where the style is not known.
-	plant func(c Command, file, src, name string) Planted
-	// most is how many the command can run at once; 0: MaxPlanted and MaxPlantedOther.
-	most int
-	// run returns c for what was planted; nil: [Results].Narrow does.
-	run func(c Command, pkgs []string) Command
+// A Planter makes tests that must fail from test files of one style.
+type Planter struct {
+	// File finds the file with the tests that results name as pkg; nil: they name files.
+	File func(p Planting, unit, pkg string) string
+	// Plant has the file in which the test is; no text where the style is not known.
+	Plant func(c Command, file, src, name string) Planted
+	// Most is how many the command can run at once; 0: MaxPlanted and MaxPlantedOther.
+	Most int
+	// Run returns c for what was planted; nil: [Results].Narrow does.
+	Run func(c Command, pkgs []string) Command
 }
 
-// into lets a command have tests planted among its own.
-func (r *Results) into(l planter) *Results {
+// Plants lets a command have tests planted among its own.
+func (r *Results) Plants(l Planter) *Results {
 	r.Plant = func(c Command, p Planting) (Command, []Planted) {
 		out := l.files(c, p)
 		if len(out) == 0 {
@@ -57,8 +57,8 @@ func (r *Results) into(l planter) *Results {
 		for _, f := range out {
 			pkgs = append(pkgs, f.Package)
 		}
-		if l.run != nil {
-			return l.run(c, pkgs), out
+		if l.Run != nil {
+			return l.Run(c, pkgs), out
 		}
 		narrow, ok := c.Results.Narrow(c, Part{Packages: pkgs})
 		if !ok {
@@ -69,12 +69,12 @@ func (r *Results) into(l planter) *Results {
 	return r
 }
 
-func (l planter) files(c Command, p Planting) []Planted {
+func (l Planter) files(c Command, p Planting) []Planted {
 	var near, others []Planted
 	for _, pkg := range p.Passing {
 		file := pkg
-		if l.file != nil {
-			file = l.file(p, c.Unit, pkg)
+		if l.File != nil {
+			file = l.File(p, c.Unit, pkg)
 		}
 		if file == "" || path.IsAbs(file) || path.Ext(file) == "" {
 			continue
@@ -91,7 +91,7 @@ func (l planter) files(c Command, p Planting) []Planted {
 		if n := len(near) + len(others); n > 0 { // what has the same name in one process would stand for it
 			name += string(rune('a' + n))
 		}
-		f := l.plant(c, file, string(src), name)
+		f := l.Plant(c, file, string(src), name)
 		switch {
 		case f.Text == "":
 		case touched:
@@ -101,23 +101,23 @@ func (l planter) files(c Command, p Planting) []Planted {
 		}
 	}
 	all := append(near, others...)
-	return all[:min(len(all), cmp.Or(l.most, len(all)))]
+	return all[:min(len(all), cmp.Or(l.Most, len(all)))]
 }
 
-// copied plants in a copy of a test file, behind what it has.
-func copied(test func(file, src, name string) string) planter {
-	return planter{plant: func(_ Command, file, src, name string) Planted {
+// Copied plants in a copy of a test file, behind what it has.
+func Copied(test func(file, src, name string) string) Planter {
+	return Planter{Plant: func(_ Command, file, src, name string) Planted {
 		text := test(file, src, name)
 		if text == "" {
 			return Planted{}
 		}
-		at := copyPath(file, name)
+		at := CopyPath(file, name)
 		return Planted{Path: at, Package: at, Text: src + text}
 	}}
 }
 
-// copyPath is where a copy of a test file is found by the same runner.
-func copyPath(file, name string) string {
+// CopyPath is where a copy of a test file is found by the same runner.
+func CopyPath(file, name string) string {
 	dir, base := path.Split(file)
 	stem, ext, _ := strings.Cut(base, ".")
 	words := slices.Contains([]string{".py", ".rb", ".exs"}, path.Ext(file))
@@ -134,29 +134,29 @@ func copyPath(file, name string) string {
 	return dir + name + base
 }
 
-// capital is a name as classes have it.
-func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// Capital is a name as classes have it.
+func Capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// classCopy plants in a copy of a file with one class of the name of the file: a method
+// ClassCopy plants in a copy of a file with one class of the name of the file: a method
 // at its end, and the class called after both. It is no copy where there is no such class.
-func classCopy(file, src, name, method string) (at, class, text string) {
+func ClassCopy(file, src, name, method string) (at, class, text string) {
 	dir, base := path.Split(file)
 	stem, ext, _ := strings.Cut(base, ".")
 	end := strings.LastIndexByte(src, '}')
 	if end < 0 || !strings.Contains(src, "class "+stem) || method == "" {
 		return "", "", ""
 	}
-	class = capital(name) + stem
+	class = Capital(name) + stem
 	if rest, ok := strings.CutPrefix(stem, "Test"); ok {
-		class = "Test" + capital(name) + rest
+		class = "Test" + Capital(name) + rest
 	}
 	return dir + class + "." + ext, class, regexp.MustCompile(`\b`+regexp.QuoteMeta(stem)+`\b`).ReplaceAllLiteralString(src[:end], class) + method + src[end:]
 }
 
-// sources are the files below a folder of the planting's tree that are wanted, those that
+// Sources are the files below a folder of the planting's tree that are wanted, those that
 // the change touches first. Hidden folders and those of packages and build output are left
 // out.
-func (p Planting) sources(unit string, want func(file string) bool) []string {
+func (p Planting) Sources(unit string, want func(file string) bool) []string {
 	var near, others []string
 	_ = fs.WalkDir(os.DirFS(p.Tree), unit, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not found
 		switch {
@@ -173,9 +173,9 @@ func (p Planting) sources(unit string, want func(file string) bool) []string {
 	return append(near, others...)
 }
 
-// sourceEnding finds the file below a folder whose path ends so; empty for none.
-func (p Planting) sourceEnding(unit, end string) string {
-	all := p.sources(unit, func(file string) bool { return file == end || strings.HasSuffix(file, "/"+end) })
+// SourceEnding finds the file below a folder whose path ends so; empty for none.
+func (p Planting) SourceEnding(unit, end string) string {
+	all := p.Sources(unit, func(file string) bool { return file == end || strings.HasSuffix(file, "/"+end) })
 	if len(all) == 0 {
 		return ""
 	}

@@ -41,11 +41,11 @@ func TestChoose(t *testing.T) {
 	mods := []Project{
 		{Dir: ".", Test: make([]Command, 1)},
 		{Dir: "lib"},
-		{Dir: "uses", uses: []string{"lib"}},
-		{Dir: "far", uses: []string{"uses"}},
+		{Dir: "uses", Uses: []string{"lib"}},
+		{Dir: "far", Uses: []string{"uses"}},
 		{Dir: "other"},
-		{Dir: "work", always: true},
-		{Dir: "up", uses: []string{"."}},
+		{Dir: "work", Always: true},
+		{Dir: "up", Uses: []string{"."}},
 	}
 	for _, tt := range []struct{ changed, chosen, left string }{
 		{"README.md", ". work", "lib uses far other up"},
@@ -68,7 +68,7 @@ func TestChooseMembers(t *testing.T) {
 	t.Parallel()
 	command := []Command{{}}
 	member := func(dir string, uses ...string) Project {
-		return Project{Dir: dir, within: ".", uses: uses, made: true, Build: command, Test: command}
+		return Project{Dir: dir, Within: ".", Uses: uses, Made: true, Build: command, Test: command}
 	}
 	mods := []Project{
 		{Dir: "."}, member("app", "ui"), member("core"), member("docs", "ui"), member("ui", "core"), member("z"),

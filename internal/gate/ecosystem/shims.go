@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // shims remembers which programs that stand for others have one to call. A version manager
@@ -45,7 +47,7 @@ func (s *shims) fault(file string) string {
 	cmd := exec.CommandContext(ctx, file, flag)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = string(filepath.Separator), s.env, time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
-		why = FailureLine(string(out))
+		why = results.FailureLine(string(out))
 	}
 	if s.faults == nil {
 		s.faults = map[string]string{}

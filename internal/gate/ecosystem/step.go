@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A Step is one command that the gate ran.
 type Step struct {
-	Stage       Stage         `json:"stage"`
-	Side        Side          `json:"side"`
+	Stage       results.Stage `json:"stage"`
+	Side        results.Side  `json:"side"`
 	Unit        string        `json:"unit"`    // folder in the repository, "." for its top
 	Command     string        `json:"command"` // as it was run
 	Shown       string        `json:"shown"`   // as a person would type it: without what asks for results
@@ -35,7 +37,7 @@ func (s Step) Failed() bool { return s.Exit != 0 || s.TimedOut }
 type Steps []Step
 
 // Of are the steps of one stage at one side.
-func (l Steps) Of(stage Stage, side Side) Steps {
+func (l Steps) Of(stage results.Stage, side results.Side) Steps {
 	var out Steps
 	for _, s := range l {
 		if s.Stage == stage && s.Side == side {

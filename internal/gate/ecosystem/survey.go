@@ -9,9 +9,9 @@ import (
 // A Survey is a tree that projects are looked for in.
 type Survey struct {
 	from    func(name string) ([]byte, error)
-	files   []string // in the repository, sorted
-	tools   *Toolchains
-	note    func(format string, args ...any) // of what could not be read
+	Files   []string                         // in the repository, sorted
+	Tools   *Toolchains                      // of the machine
+	Note    func(format string, args ...any) // of what could not be read
 	present map[string]bool
 	Over    map[string][]byte // contents in place of those in the tree
 }
@@ -22,7 +22,7 @@ func NewSurvey(read func(name string) ([]byte, error), files []string, tools *To
 	if tools == nil {
 		tools = &Toolchains{}
 	}
-	s := &Survey{from: read, files: files, tools: tools, note: note, present: map[string]bool{}}
+	s := &Survey{from: read, Files: files, Tools: tools, Note: note, present: map[string]bool{}}
 	for _, f := range files {
 		s.present[f] = true
 	}
@@ -34,24 +34,24 @@ func InTree(root string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) { return ReadInTree(root, name) }
 }
 
-// has says whether the folder dir of the tree has a file.
-func (s *Survey) has(dir, name string) bool { return s.present[path.Join(dir, name)] }
+// Has says whether the folder dir of the tree has a file.
+func (s *Survey) Has(dir, name string) bool { return s.present[path.Join(dir, name)] }
 
-// first returns the first of names that dir has, or "".
-func (s *Survey) first(dir string, names ...string) string {
+// First returns the first of names that dir has, or "".
+func (s *Survey) First(dir string, names ...string) string {
 	for _, n := range names {
-		if s.has(dir, n) {
+		if s.Has(dir, n) {
 			return n
 		}
 	}
 	return ""
 }
 
-// dirs returns the folders that have a file with one of these names, in which
+// Dirs returns the folders that have a file with one of these names, in which
 // sources of people can be.
-func (s *Survey) dirs(names ...string) []string {
+func (s *Survey) Dirs(names ...string) []string {
 	var out []string
-	for _, f := range s.files {
+	for _, f := range s.Files {
 		dir := path.Dir(f)
 		if slices.Contains(names, path.Base(f)) && !IgnoredDir(dir) && !slices.Contains(out, dir) {
 			out = append(out, dir)
@@ -61,13 +61,13 @@ func (s *Survey) dirs(names ...string) []string {
 	return out
 }
 
-// below returns the files in dir, named from there.
-func (s *Survey) below(dir string) []string {
+// Below returns the files in dir, named from there.
+func (s *Survey) Below(dir string) []string {
 	if dir == "." {
-		return s.files
+		return s.Files
 	}
 	var out []string
-	for _, f := range s.files {
+	for _, f := range s.Files {
 		if rest, ok := strings.CutPrefix(f, dir+"/"); ok {
 			out = append(out, rest)
 		}
@@ -75,20 +75,20 @@ func (s *Survey) below(dir string) []string {
 	return out
 }
 
-// file returns the content of a file by its path in the repository.
-func (s *Survey) file(name string) ([]byte, error) {
+// File returns the content of a file by its path in the repository.
+func (s *Survey) File(name string) ([]byte, error) {
 	if data, ok := s.Over[name]; ok {
 		return data, nil
 	}
 	return s.from(name)
 }
 
-// read returns a file's content, nil where it cannot be read.
-func (s *Survey) read(dir, name string) []byte {
-	data, err := s.file(path.Join(dir, name))
+// Read returns a file's content, nil where it cannot be read.
+func (s *Survey) Read(dir, name string) []byte {
+	data, err := s.File(path.Join(dir, name))
 	if err != nil {
-		if s.has(dir, name) {
-			s.note("%s: %v", path.Join(dir, name), err)
+		if s.Has(dir, name) {
+			s.Note("%s: %v", path.Join(dir, name), err)
 		}
 		return nil
 	}

@@ -7,21 +7,21 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// A tomlDoc is a manifest in TOML. What is of another type than its tool wants is taken to
+// A TOML is a manifest in TOML. What is of another type than its tool wants is taken to
 // be missing: the tool itself says so when it runs.
-type tomlDoc map[string]any
+type TOML map[string]any
 
-// parseTOML reads a manifest; broken means that it is none. Its tool must then be run all
+// ParseTOML reads a manifest; broken means that it is none. Its tool must then be run all
 // the same, or a change that breaks the manifest would have no tests that fail.
-func parseTOML(data []byte) (d tomlDoc, broken bool) {
+func ParseTOML(data []byte) (d TOML, broken bool) {
 	if toml.Unmarshal(data, &d) != nil {
 		return nil, true
 	}
 	return d, false
 }
 
-// table is the table of a path; nil: there is none.
-func (d tomlDoc) table(names ...string) tomlDoc {
+// Table is the table of a path; nil: there is none.
+func (d TOML) Table(names ...string) TOML {
 	for _, name := range names {
 		next, _ := d[name].(map[string]any)
 		d = next
@@ -29,13 +29,14 @@ func (d tomlDoc) table(names ...string) tomlDoc {
 	return d
 }
 
-func (d tomlDoc) text(name string) string {
+// Text is a string; empty for what is none.
+func (d TOML) Text(name string) string {
 	text, _ := d[name].(string)
 	return text
 }
 
-// texts are the strings of an array.
-func (d tomlDoc) texts(name string) []string {
+// Texts are the strings of an array.
+func (d TOML) Texts(name string) []string {
 	var out []string
 	items, _ := d[name].([]any)
 	for _, item := range items {
@@ -46,9 +47,9 @@ func (d tomlDoc) texts(name string) []string {
 	return out
 }
 
-// tables are those of an array, and those that a table consists of.
-func (d tomlDoc) tables(name string) []tomlDoc {
-	var out []tomlDoc
+// Tables are those of an array, and those that a table consists of.
+func (d TOML) Tables(name string) []TOML {
+	var out []TOML
 	switch all := d[name].(type) {
 	case []any:
 		for _, item := range all {
@@ -57,7 +58,7 @@ func (d tomlDoc) tables(name string) []tomlDoc {
 			}
 		}
 	case map[string]any:
-		for _, key := range tomlDoc(all).keys() {
+		for _, key := range TOML(all).Keys() {
 			if t, ok := all[key].(map[string]any); ok {
 				out = append(out, t)
 			}
@@ -66,8 +67,8 @@ func (d tomlDoc) tables(name string) []tomlDoc {
 	return out
 }
 
-// keys are those of a table, sorted.
-func (d tomlDoc) keys() []string {
+// Keys are those of a table, sorted.
+func (d TOML) Keys() []string {
 	var out []string
 	for key := range d {
 		out = append(out, key)
@@ -76,11 +77,12 @@ func (d tomlDoc) keys() []string {
 	return out
 }
 
-func (d tomlDoc) has(names ...string) bool {
+// Has says whether one of these keys is there.
+func (d TOML) Has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d[name] != nil })
 }
 
-// hasPrefix says whether a key begins so.
-func (d tomlDoc) hasPrefix(prefix string) bool {
-	return slices.ContainsFunc(d.keys(), func(key string) bool { return strings.HasPrefix(key, prefix) })
+// HasPrefix says whether a key begins so.
+func (d TOML) HasPrefix(prefix string) bool {
+	return slices.ContainsFunc(d.Keys(), func(key string) bool { return strings.HasPrefix(key, prefix) })
 }

@@ -2,38 +2,11 @@ package ecosystem
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// Fingerprint distinguishes the programs by place, size and time, which an update
-// changes.
-func (t *Toolchains) Fingerprint() []string {
-	if t == nil {
-		return nil
-	}
-	var out []string
-	if t.Go != nil {
-		out = append(out, t.Go.Version)
-	}
-	names := []string{"bash", "git"}
-	for _, e := range All() {
-		names = append(names, e.Programs...)
-	}
-	for _, name := range names {
-		file, err := filepath.EvalSymlinks(t.LookPath(name))
-		if err != nil || t.LookPath(name) == "" {
-			continue
-		}
-		if info, err := os.Stat(file); err == nil {
-			out = append(out, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
-		}
-	}
-	return out
-}
 
 // Anywhere says whether there is a program of this name where commands are
 // looked for, or where the operator's own are.
@@ -48,7 +21,7 @@ type Toolchains struct {
 	Go  *GoToolchain // nil: none
 	Env []string     // of this program, in the form of os.Environ
 
-	goFault string // why the go command that is there is of no use
+	GoFault string // why the go command that is there is of no use
 	shims   *shims // nil: every program is taken for one that runs
 }
 
@@ -59,7 +32,7 @@ func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	found, err := findGo(ctx, env)
 	t := &Toolchains{Go: found, Env: slices.Clone(env), shims: &shims{env: slices.Clone(env)}}
 	if err != nil {
-		t.goFault = "the go command of this machine does not run: " + err.Error()
+		t.GoFault = "the go command of this machine does not run: " + err.Error()
 	}
 	return t, err
 }
@@ -99,8 +72,8 @@ func (t *Toolchains) Has(name string) bool {
 	return file != "" && t.shims.fault(file) == ""
 }
 
-// lack words that a program is missing.
-func (t *Toolchains) lack(name string) string {
+// Lack words that a program is missing.
+func (t *Toolchains) Lack(name string) string {
 	if file := t.LookPath(name); file != "" {
 		if why := t.shims.fault(file); why != "" {
 			return name + " of this machine does not run: " + why
@@ -151,4 +124,14 @@ func lookPath(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// LackOfCompiler words that a machine has no compiler of C, "" where it has one.
+func LackOfCompiler(s *Survey) string {
+	for _, cc := range []string{"cc", "gcc", "clang"} {
+		if s.Tools.Has(cc) {
+			return ""
+		}
+	}
+	return "no C compiler on this machine"
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/databases"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -17,12 +17,12 @@ type Beside struct {
 
 // start puts the services beside a command that runs tests, where its loopback interface
 // is its own.
-func (b Beside) start(stage ecosystem.Stage, run *sandbox.Command) {
+func (b Beside) start(stage results.Stage, run *sandbox.Command) {
 	switch stage {
-	case ecosystem.StageTest, ecosystem.StageRerun, ecosystem.StageFailToPass, ecosystem.StageKept, ecosystem.StageProbe, ecosystem.StageMutation:
+	case results.StageTest, results.StageRerun, results.StageFailToPass, results.StageKept, results.StageProbe, results.StageMutation:
 		if len(b.Services) > 0 && run.Network == sandbox.NetworkNone {
 			run.Argv, run.Env = databases.Beside(run.Argv, b.Services), slices.Concat(b.Env, run.Env)
 		}
-	case ecosystem.StageSetup, ecosystem.StageBuild, ecosystem.StageLint, ecosystem.StageWarm, ecosystem.StageList:
+	case results.StageSetup, results.StageBuild, results.StageLint, results.StageWarm, results.StageList:
 	}
 }

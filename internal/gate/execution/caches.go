@@ -8,6 +8,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Compiles says whether the base or the head has a project that compiles into the build
@@ -15,7 +17,7 @@ import (
 // commands alone, as that of the packages that a change does not reach is.
 func (e *Executor) Compiles() bool {
 	for _, p := range e.Plans {
-		of := func(c ecosystem.Command) bool { e := ecosystem.Named(c.Eco); return e != nil && e.Caches }
+		of := func(c ecosystem.Command) bool { e := languages.Named(c.Eco); return e != nil && e.Caches }
 		if len(p.Warm) > 0 || slices.ContainsFunc(p.Test, of) || slices.ContainsFunc(slices.Concat(p.Projects, p.Left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
@@ -26,14 +28,14 @@ func (e *Executor) Compiles() bool {
 // ShareCache gives each side its copy of the project's cache, where something compiles into it.
 func (e *Executor) ShareCache() error {
 	if !e.Compiles() {
-		return folder.Make(e.Store().BuildCache(ecosystem.Base), e.Store().BuildCache(ecosystem.Head))
+		return folder.Make(e.Store().BuildCache(results.Base), e.Store().BuildCache(results.Head))
 	}
 	return e.Store().SplitCache()
 }
 
 // cacheFor is the build cache that a command writes to: the one that it names, that of its
 // side, or one of its own.
-func (e *Executor) cacheFor(ctx context.Context, side ecosystem.Side, at Place, c ecosystem.Command) (string, error) {
+func (e *Executor) cacheFor(ctx context.Context, side results.Side, at Place, c ecosystem.Command) (string, error) {
 	switch {
 	case c.Cache != "":
 		return c.Cache, nil
@@ -46,7 +48,7 @@ func (e *Executor) cacheFor(ctx context.Context, side ecosystem.Side, at Place, 
 
 // ownCache makes the cache of one command at a place of a side what the side's is. What an
 // earlier command left there is gone; what it did not touch stays.
-func (e *Executor) ownCache(ctx context.Context, side ecosystem.Side, at Place) (string, error) {
+func (e *Executor) ownCache(ctx context.Context, side results.Side, at Place) (string, error) {
 	from, to := e.Store().BuildCache(side), at.Home+"-go-build"
 	if e.Store().Go == nil || !e.Compiles() || !folder.Exists(from) {
 		from = filepath.Join(e.Scratch, "no-cache")

@@ -10,19 +10,21 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Run runs c in tree and records the step. stdout, which may be nil, sees all
 // of the command's standard output.
-func (e *Executor) Run(ctx context.Context, side ecosystem.Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
+func (e *Executor) Run(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
 	look, err := e.watchMade(side, tree, c)
 	if err != nil {
 		return ecosystem.Step{}, err
 	}
 	step, err := e.RunAsLaid(ctx, side, tree, c, stdout)
-	if err == nil && c.Stage != ecosystem.StageList {
+	if err == nil && c.Stage != results.StageList {
 		look()
 		e.restore(ctx, side, tree, c)
 	}
@@ -30,7 +32,7 @@ func (e *Executor) Run(ctx context.Context, side ecosystem.Side, tree *workspace
 }
 
 // RunAsLaid is Run, but that the tree is left as the command leaves it.
-func (e *Executor) RunAsLaid(ctx context.Context, side ecosystem.Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
+func (e *Executor) RunAsLaid(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
 	e.Show(Progress{Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text})
 	step, err := e.RunAt(ctx, side, Place{Tree: tree, Home: e.HomeOf(side)}, c, stdout)
 	if err != nil {
@@ -53,7 +55,7 @@ type Place struct {
 
 // RunAt runs c into the log and touches nothing else of e, so that commands
 // can run side by side, each at a place of its own.
-func (e *Executor) RunAt(ctx context.Context, side ecosystem.Side, at Place, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
+func (e *Executor) RunAt(ctx context.Context, side results.Side, at Place, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
 	step, err := e.runAt(ctx, side, at, c, stdout)
 	if err != nil {
 		return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
@@ -61,8 +63,8 @@ func (e *Executor) RunAt(ctx context.Context, side ecosystem.Side, at Place, c e
 	return step, nil
 }
 
-func (e *Executor) runAt(ctx context.Context, side ecosystem.Side, at Place, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
-	if c.Stage != ecosystem.StageSetup && e.Whole != nil {
+func (e *Executor) runAt(ctx context.Context, side results.Side, at Place, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
+	if c.Stage != results.StageSetup && e.Whole != nil {
 		e.Whole(ctx)
 	}
 	history, err := e.Mirror.Shown(ctx)
@@ -131,24 +133,24 @@ func (e *Executor) runAt(ctx context.Context, side ecosystem.Side, at Place, c e
 		if c.Results != nil {
 			both = ""
 		}
-		e.explain(&step, ecosystem.Clean(ecosystem.JoinOutput(both, string(res.Stderr.Bytes)), dir))
+		e.explain(&step, results.Clean(results.JoinOutput(both, string(res.Stderr.Bytes)), dir))
 	}
 	return step, nil
 }
 
 // command is what the sandbox runs for c.
-func (e *Executor) command(side ecosystem.Side, c ecosystem.Command, dir, home, cache string) (sandbox.Command, error) {
+func (e *Executor) command(side results.Side, c ecosystem.Command, dir, home, cache string) (sandbox.Command, error) {
 	run := sandbox.Command{
 		Argv: c.Argv, Env: slices.Concat(e.Store().GoEnv(cache, c), e.Env), Home: home, Writable: []string{dir, cache},
 		Network: e.Network.Of(c.Network), Services: e.Services, Timeout: c.Timeout,
 	}
-	if c.Stage == ecosystem.StageSetup {
-		env, files := e.Tools.Registries()
+	if c.Stage == results.StageSetup {
+		env, files := languages.Registries(e.Tools)
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(home, ".cache", "yarn"))
 		run.Env = slices.Concat(env, e.Store().GoEnv(cache, c))
 		if run.Network == sandbox.NetworkNone { // it would wait for minutes for what cannot come
-			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
+			run.Env = append(languages.UnconnectedEnv(), run.Env...)
 		}
 		run.ReadOnly = append(run.ReadOnly, files...)
 		if err := e.Store().SetupModCache(side, c, &run); err != nil {
@@ -158,7 +160,7 @@ func (e *Executor) command(side ecosystem.Side, c ecosystem.Command, dir, home, 
 	} else {
 		run.ReadOnly = append(run.ReadOnly, e.Store().ModCache())
 		if run.Network == sandbox.NetworkNone {
-			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
+			run.Env = append(languages.UnconnectedEnv(), run.Env...)
 		}
 	}
 	e.Beside.start(c.Stage, &run)
@@ -175,7 +177,7 @@ func (e *Executor) command(side ecosystem.Side, c ecosystem.Command, dir, home, 
 // change where that is so.
 func (e *Executor) explain(step *ecosystem.Step, output string) {
 	step.Output = output
-	step.Environment = ecosystem.Environment(output)
+	step.Environment = results.Environment(output)
 	if step.Lacks = e.lacking(*step); step.Lacks != "" {
 		step.Environment = "no " + step.Lacks + " on this machine"
 	}
@@ -183,7 +185,7 @@ func (e *Executor) explain(step *ecosystem.Step, output string) {
 
 // restore puts tracked files back that a command changed, as careless tests do, so that later
 // commands see the commit that is judged. What the base's build makes stands as it was made.
-func (e *Executor) restore(ctx context.Context, side ecosystem.Side, tree *workspace.Tree, c ecosystem.Command) {
+func (e *Executor) restore(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command) {
 	if tree != e.Tree(side) {
 		return // an overlay differs from its commit on purpose
 	}
@@ -196,6 +198,6 @@ func (e *Executor) restore(ctx context.Context, side ecosystem.Side, tree *works
 		e.Note("%s: tracked files could not be checked after %q: %v", side, c.Text, err)
 	case len(changed) > 0:
 		e.rewrites(side, c, changed)
-		e.Note("%s: %q changed %s, which %s put back", side, c.Text, ecosystem.Listed(changed, 3), ecosystem.Plural(len(changed), "was", "were"))
+		e.Note("%s: %q changed %s, which %s put back", side, c.Text, results.Listed(changed, 3), results.Plural(len(changed), "was", "were"))
 	}
 }

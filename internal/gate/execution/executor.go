@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -13,13 +14,13 @@ import (
 // A Job is what an Executor works on.
 type Job struct {
 	Base, Head *workspace.Tree
-	Plans      map[ecosystem.Side]*sides.Plan    // what is run on each side; its owner may change it
-	Env        []string                          // "NAME=value", for every command
-	As         map[ecosystem.Side]ecosystem.Side // what the sides are called in the log; nil: by their names
-	Copies     string                            // what the names of its prepared snapshots begin with
-	Beside     Beside                            // what is started with each command that runs tests
-	Rest       bool                              // it is at what the change cannot affect
-	Note       func(format string, args ...any)  // says something to people once
+	Plans      map[results.Side]*sides.Plan     // what is run on each side; its owner may change it
+	Env        []string                         // "NAME=value", for every command
+	As         map[results.Side]results.Side    // what the sides are called in the log; nil: by their names
+	Copies     string                           // what the names of its prepared snapshots begin with
+	Beside     Beside                           // what is started with each command that runs tests
+	Rest       bool                             // it is at what the change cannot affect
+	Note       func(format string, args ...any) // says something to people once
 }
 
 // An Executor runs the commands of one run of the gate, in the trees of both its sides.
@@ -28,8 +29,8 @@ type Executor struct {
 	Job
 	Steps ecosystem.Steps // that have ended
 
-	prepared    map[ecosystem.Side]*Snapshot
-	rewrote     map[ecosystem.Side]map[string]ecosystem.Command
+	prepared    map[results.Side]*Snapshot
+	rewrote     map[results.Side]map[string]ecosystem.Command
 	made        map[string]bool // files that setup and build of the base write, by path
 	left        map[string]bool // files that tests of the base write that count as one
 	fetches     map[string]bool // evidence of commands that fetched
@@ -43,8 +44,8 @@ type Executor struct {
 func New(m Machine, j Job) *Executor {
 	return &Executor{
 		Machine: m, Job: j,
-		prepared: map[ecosystem.Side]*Snapshot{},
-		rewrote:  map[ecosystem.Side]map[string]ecosystem.Command{},
+		prepared: map[results.Side]*Snapshot{},
+		rewrote:  map[results.Side]map[string]ecosystem.Command{},
 		made:     map[string]bool{},
 		left:     map[string]bool{},
 		fetches:  map[string]bool{},
@@ -53,15 +54,15 @@ func New(m Machine, j Job) *Executor {
 }
 
 // Tree is the tree in which the commands of a side run.
-func (e *Executor) Tree(side ecosystem.Side) *workspace.Tree {
-	if side == ecosystem.Base {
+func (e *Executor) Tree(side results.Side) *workspace.Tree {
+	if side == results.Base {
 		return e.Base
 	}
 	return e.Head
 }
 
 // Named is what the log calls a side.
-func (e *Executor) Named(side ecosystem.Side) ecosystem.Side {
+func (e *Executor) Named(side results.Side) results.Side {
 	if n, ok := e.As[side]; ok {
 		return n
 	}
@@ -84,11 +85,11 @@ func (e *Executor) BaseTouched() string { return e.baseTouched }
 
 // Rewrote are the tracked files that commands of setup, build and tests changed on a side, with
 // the command.
-func (e *Executor) Rewrote(side ecosystem.Side) map[string]ecosystem.Command { return e.rewrote[side] }
+func (e *Executor) Rewrote(side results.Side) map[string]ecosystem.Command { return e.rewrote[side] }
 
 // rewrites keeps which tracked files a command of setup, build or tests changed.
-func (e *Executor) rewrites(side ecosystem.Side, c ecosystem.Command, files []string) {
-	if !slices.Contains([]ecosystem.Stage{ecosystem.StageSetup, ecosystem.StageBuild, ecosystem.StageTest}, c.Stage) {
+func (e *Executor) rewrites(side results.Side, c ecosystem.Command, files []string) {
+	if !slices.Contains([]results.Stage{results.StageSetup, results.StageBuild, results.StageTest}, c.Stage) {
 		return
 	}
 	if e.rewrote[side] == nil {

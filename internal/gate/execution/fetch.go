@@ -8,15 +8,17 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // fetchHome is the HOME of a side's commands that fetch.
-func (e *Executor) fetchHome(side ecosystem.Side) string {
+func (e *Executor) fetchHome(side results.Side) string {
 	return filepath.Join(e.Scratch, string(side), "fetch", "home")
 }
 
 // layData writes the data for c into a new folder, and gives it HOME.
-func (e *Executor) layData(ctx context.Context, side ecosystem.Side, c *ecosystem.Command) (dir, home string, err error) {
+func (e *Executor) layData(ctx context.Context, side results.Side, c *ecosystem.Command) (dir, home string, err error) {
 	home = e.fetchHome(side)
 	if !folder.Exists(home) {
 		if err := e.begin(ctx, side, home); err != nil {
@@ -31,7 +33,7 @@ func (e *Executor) layData(ctx context.Context, side ecosystem.Side, c *ecosyste
 		return "", "", err
 	}
 	files := c.Data(e.Plans[side].Survey)
-	if eco := ecosystem.Named(c.Eco); eco != nil && eco.Pin != nil {
+	if eco := languages.Named(c.Eco); eco != nil && eco.Pin != nil {
 		if c.OwnProgram, err = eco.Pin(c.Unit, files, func(name string) ([]byte, error) { return e.atBase(ctx, name) }); err != nil {
 			return "", "", err
 		}
@@ -54,8 +56,8 @@ func (e *Executor) atBase(ctx context.Context, name string) ([]byte, error) {
 }
 
 // takeFetched puts what c has fetched into a side's HOME.
-func (e *Executor) takeFetched(ctx context.Context, side ecosystem.Side, c ecosystem.Command) error {
-	eco := ecosystem.Named(c.Eco)
+func (e *Executor) takeFetched(ctx context.Context, side results.Side, c ecosystem.Command) error {
+	eco := languages.Named(c.Eco)
 	if eco == nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // What package managers have fetched is kept for the project, from one run to the
@@ -35,9 +37,9 @@ func (m *Machine) fetched() string { return filepath.Join(m.CacheDir, "fetched")
 
 // fetchedFolders are those of the ecosystems whose setup commands a side has,
 // below HOME; of commands of the configuration all can be.
-func (e *Executor) fetchedFolders(side ecosystem.Side) []string {
+func (e *Executor) fetchedFolders(side results.Side) []string {
 	var out []string
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		if slices.ContainsFunc(e.Plans[side].Setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
 			out = append(out, eco.Fetched...)
 		}
@@ -46,13 +48,13 @@ func (e *Executor) fetchedFolders(side ecosystem.Side) []string {
 }
 
 // Fill lets a side's HOME begin with what was fetched for the project before.
-func (e *Executor) Fill(ctx context.Context, side ecosystem.Side) error {
+func (e *Executor) Fill(ctx context.Context, side results.Side) error {
 	return e.begin(ctx, side, e.HomeOf(side))
 }
 
 // begin does so with a HOME. That of a head that is not trusted begins with what this run's
 // base has.
-func (e *Executor) begin(ctx context.Context, side ecosystem.Side, home string) error {
+func (e *Executor) begin(ctx context.Context, side results.Side, home string) error {
 	if err := folder.Make(home); err != nil {
 		return err
 	}
@@ -60,8 +62,8 @@ func (e *Executor) begin(ctx context.Context, side ecosystem.Side, home string) 
 		return err
 	}
 	source := e.fetched()
-	if side == ecosystem.Head && e.Network == NetworkRegistries {
-		source = e.HomeOf(ecosystem.Base)
+	if side == results.Head && e.Network == NetworkRegistries {
+		source = e.HomeOf(results.Base)
 	} else if info, err := os.Stat(source); err != nil || e.Now().Sub(info.ModTime()) > fetchedAge {
 		return nil //nolint:nilerr // nothing is kept
 	}
@@ -86,11 +88,11 @@ func (e *Executor) begin(ctx context.Context, side ecosystem.Side, home string) 
 // Harvest keeps what the setup of the base has fetched, where that is more than
 // was there before. It never fails a run.
 func (e *Executor) Harvest(ctx context.Context) {
-	folders := e.fetchedFolders(ecosystem.Base)
+	folders := e.fetchedFolders(results.Base)
 	before, after := census{}, census{}
 	for _, f := range folders {
 		before.add(filepath.Join(e.fetched(), f))
-		after.add(filepath.Join(e.HomeOf(ecosystem.Base), f))
+		after.add(filepath.Join(e.HomeOf(results.Base), f))
 	}
 	info, err := os.Stat(e.fetched())
 	old := err == nil && e.Now().Sub(info.ModTime()) > fetchedAge
@@ -116,9 +118,9 @@ func (e *Executor) keepFetched(ctx context.Context, folders []string, old bool) 
 	if err := folder.Make(made); err != nil {
 		return err
 	}
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		for _, part := range eco.Fetched {
-			from := filepath.Join(e.HomeOf(ecosystem.Base), part)
+			from := filepath.Join(e.HomeOf(results.Base), part)
 			if !slices.Contains(folders, part) && !old { // of tools that this run did not use
 				from = filepath.Join(e.fetched(), part)
 			}

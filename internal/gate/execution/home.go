@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // ownSettings takes the settings of a user out of a HOME that commands of a change may
@@ -19,7 +19,7 @@ func (m *Machine) ownSettings(home string) error {
 		return fmt.Errorf("HOME of a command: %w", err)
 	}
 	defer root.Close()
-	for _, pattern := range ecosystem.UserSettings {
+	for _, pattern := range languages.UserSettings {
 		if err := takeAway(root, ".", strings.Split(strings.ReplaceAll(pattern, `\040`, " "), "/")); err != nil {
 			return fmt.Errorf("settings in HOME of a command: %w", err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/caches"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -46,8 +47,8 @@ type Machine struct {
 
 // A Progress is one step that begins or has ended.
 type Progress struct {
-	Stage   ecosystem.Stage
-	Side    ecosystem.Side
+	Stage   results.Stage
+	Side    results.Side
 	Unit    string
 	Command string
 	Rest    bool // of what the change does not touch
@@ -65,7 +66,7 @@ func (m *Machine) Store() caches.Store {
 }
 
 // HomeOf is the HOME of a side's own commands.
-func (m *Machine) HomeOf(side ecosystem.Side) string {
+func (m *Machine) HomeOf(side results.Side) string {
 	return filepath.Join(m.Scratch, string(side), "home")
 }
 

@@ -12,25 +12,27 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // builds says whether a command is one of setup or build that may write into the tree.
 func builds(c ecosystem.Command) bool {
-	return (c.Stage == ecosystem.StageSetup || c.Stage == ecosystem.StageBuild) && c.Data == nil && !c.Seals() && !c.FillsModCache()
+	return (c.Stage == results.StageSetup || c.Stage == results.StageBuild) && c.Data == nil && !c.Seals() && !c.FillsModCache()
 }
 
 // watchMade returns what finds, when a command of setup or build of the base has ended, the
 // files that it wrote, also as they were. It does the same with tests that count as one, as
 // what calls others by the times of files, such as make, leaves tests out by these.
-func (e *Executor) watchMade(side ecosystem.Side, tree *workspace.Tree, c ecosystem.Command) (func(), error) {
+func (e *Executor) watchMade(side results.Side, tree *workspace.Tree, c ecosystem.Command) (func(), error) {
 	into := e.made
-	if c.Stage == ecosystem.StageTest && c.Results == nil {
+	if c.Stage == results.StageTest && c.Results == nil {
 		into = e.left
 	} else if !builds(c) {
 		into = nil
 	}
-	if side != ecosystem.Base || tree != e.Base || into == nil {
+	if side != results.Base || tree != e.Base || into == nil {
 		return func() {}, nil
 	}
 	before, err := folder.Clock(filepath.Dir(tree.Dir))
@@ -59,7 +61,7 @@ var notMade = []string{".git", "node_modules", ".venv", "venv", "__pycache__", "
 // Made says whether setup or build of the base writes a file, which is no test, no data of
 // tests and nothing that steers these.
 func (e *Executor) Made(name string) bool {
-	return e.made[name] && !ecosystem.IsTestFile(name) && !ecosystem.Steers(name)
+	return e.made[name] && !languages.IsTestFile(name) && !languages.Steers(name)
 }
 
 // LeftBehind are the files that tests of the base write that count as one.
@@ -134,7 +136,7 @@ func (e *Executor) WithoutMade(ctx context.Context, changed []change.File) (put 
 	if err := e.lay(ctx, e.Head, puts, paths); err != nil {
 		return nil, err
 	}
-	e.Note("the change adds %s, which the base's build makes: the head's build makes %s again", ecosystem.Listed(paths, 3), ecosystem.Plural(len(paths), "it", "them"))
+	e.Note("the change adds %s, which the base's build makes: the head's build makes %s again", results.Listed(paths, 3), results.Plural(len(paths), "it", "them"))
 	return func(ctx context.Context) error {
 		left := slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
 			_, err := os.Lstat(filepath.Join(e.Head.Dir, filepath.FromSlash(name)))

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/folder"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // furnish writes what the operator has set about registries in files into the HOME
@@ -16,7 +16,7 @@ func (m *Machine) furnish(home string) error {
 		return nil
 	}
 	var errs []error
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		for _, f := range eco.SettingsFiles {
 			if text := f.Read(m.Tools); text != "" {
 				to := filepath.Join(home, filepath.FromSlash(f.Places[0]))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // What the operator has set about registries reaches setup, and no credential does.
@@ -27,7 +28,7 @@ func TestRegistries(t *testing.T) {
 		"npm_config__authToken=secret", "PIP_EXTRA_INDEX_URL=https://a:secret@one.example.org https://two.example.org", "CARGO_REGISTRIES_CORP_INDEX=sparse+https://crates.example.org/",
 		"CARGO_REGISTRIES_CORP_TOKEN=secret", "NODE_EXTRA_CA_CERTS=" + certs, "AWS_SECRET_ACCESS_KEY=secret", "PIP_CERT=/nowhere",
 	}}
-	env, files := tools.Registries()
+	env, files := languages.Registries(tools)
 	want := []string{
 		"HTTPS_PROXY=http://proxy.example.org:3128", "npm_config_registry=https://npm.example.org", "PIP_EXTRA_INDEX_URL=https://one.example.org https://two.example.org",
 		"CARGO_REGISTRIES_CORP_INDEX=sparse+https://crates.example.org/", "NODE_EXTRA_CA_CERTS=" + certs, "PIP_CERT=/nowhere",

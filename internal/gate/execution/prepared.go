@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/folder"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -24,12 +24,12 @@ type Snapshot struct {
 func (s *Snapshot) Home() string { return s.home.From }
 
 // Prepared is a side as it was when it was prepared; nil: it was not yet.
-func (e *Executor) Prepared(side ecosystem.Side) *Snapshot { return e.prepared[side] }
+func (e *Executor) Prepared(side results.Side) *Snapshot { return e.prepared[side] }
 
 // Keep takes a side as prepared as it is now. Shared says that its own tree is the
 // snapshot, because no command will write into it; else it is copied. Where given is not
 // nil the tree is given to it, which closes it.
-func (e *Executor) Keep(ctx context.Context, side ecosystem.Side, shared bool, given func(context.Context, ecosystem.Side, *workspace.Tree) error) error {
+func (e *Executor) Keep(ctx context.Context, side results.Side, shared bool, given func(context.Context, results.Side, *workspace.Tree) error) error {
 	tree := e.Tree(side)
 	if !shared {
 		var err error
@@ -65,13 +65,13 @@ func (e *Executor) copyHome(ctx context.Context, home *folder.Replica) error {
 }
 
 // HomeAt makes a HOME at a place what that of a prepared side was.
-func (e *Executor) HomeAt(ctx context.Context, side ecosystem.Side, to string) error {
+func (e *Executor) HomeAt(ctx context.Context, side results.Side, to string) error {
 	return e.copyHome(ctx, &folder.Replica{From: e.prepared[side].home.From, To: to})
 }
 
 // Reset makes a side's tree and HOME what they were when it was prepared, in the
 // same folder: build output and environments of many tools name it.
-func (e *Executor) Reset(ctx context.Context, side ecosystem.Side) error {
+func (e *Executor) Reset(ctx context.Context, side results.Side) error {
 	snap := e.prepared[side]
 	if snap == nil {
 		return fmt.Errorf("%s was not prepared", side)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/proxy"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -32,7 +34,7 @@ func (m Machine) Restricted(ctx context.Context) Machine {
 		return m
 	}
 	names := &net.Resolver{}
-	named, plain := m.Tools.NamedRegistries()
+	named, plain := languages.NamedRegistries(m.Tools)
 	m.registries = &registryAccess{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
 	if m.Tools != nil {
 		m.registries.o.Way = m.Tools.Upstream()
@@ -54,7 +56,7 @@ type registryProxy struct {
 // start starts a proxy for a command of an ecosystem, or of any where that has no name.
 func (l *registryAccess) start(ctx context.Context, eco string, c *sandbox.Command) (*registryProxy, error) {
 	o := l.o
-	for _, e := range ecosystem.All() {
+	for _, e := range languages.All() {
 		if eco == "" || eco == e.Name {
 			o.Public = append(o.Public, e.Hosts...)
 		}
@@ -69,7 +71,7 @@ func (l *registryAccess) start(ctx context.Context, eco string, c *sandbox.Comma
 		return nil, fmt.Errorf("proxy to registries: %w", err)
 	}
 	c.Services = slices.Concat(c.Services, way, l.own)
-	c.Env = slices.Concat(c.Env, ecosystem.ThroughProxy(p.Addr.String()))
+	c.Env = slices.Concat(c.Env, languages.ThroughProxy(p.Addr.String()))
 	return &registryProxy{registryAccess: l, proxy: p}, nil
 }
 
@@ -103,15 +105,15 @@ func loopback(s sandbox.Service) bool {
 
 // restrain takes the network from a setup command of a head that is not trusted, and
 // leads it to registries where it runs nothing that the head names.
-func (e *Executor) restrain(ctx context.Context, side ecosystem.Side, c ecosystem.Command, run *sandbox.Command) (*registryProxy, error) {
-	if e.Network != NetworkRegistries || c.Stage != ecosystem.StageSetup {
+func (e *Executor) restrain(ctx context.Context, side results.Side, c ecosystem.Command, run *sandbox.Command) (*registryProxy, error) {
+	if e.Network != NetworkRegistries || c.Stage != results.StageSetup {
 		return nil, nil //nolint:nilnil // no proxy is an answer
 	}
 	run.Network = sandbox.NetworkNone
-	run.Env = slices.Concat(run.Env, ecosystem.ClosedEnv(run.Home, c.Eco))
+	run.Env = slices.Concat(run.Env, languages.ClosedEnv(run.Home, c.Eco))
 	if !c.Reaches(side) {
 		// What a repository pins for itself is run as its other programs are.
-		run.Env = slices.Concat(run.Env, ecosystem.OfflineEnv(run.Home))
+		run.Env = slices.Concat(run.Env, languages.OfflineEnv(run.Home))
 		return nil, nil //nolint:nilnil // as above
 	}
 	if !c.OwnProgram {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -15,8 +17,8 @@ func TestSetupWithoutTheProxy(t *testing.T) {
 	t.Parallel()
 	e := New(Machine{Network: NetworkRegistries}, Job{})
 	c := sandbox.Command{Network: e.Network.Of(sandbox.NetworkHost)}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
-		proxied, err := e.restrain(t.Context(), side, ecosystem.Command{Stage: ecosystem.StageSetup, Network: sandbox.NetworkHost}, &c)
+	for _, side := range []results.Side{results.Base, results.Head} {
+		proxied, err := e.restrain(t.Context(), side, ecosystem.Command{Stage: results.StageSetup, Network: sandbox.NetworkHost}, &c)
 		if err != nil || proxied != nil || c.Network != sandbox.NetworkNone {
 			t.Errorf("%v, %v, network %v", proxied, err, c.Network)
 		}
@@ -26,11 +28,11 @@ func TestSetupWithoutTheProxy(t *testing.T) {
 // Only package managers that run nothing of what they fetch by git have git.
 func TestGitOfStrangers(t *testing.T) {
 	t.Parallel()
-	for _, eco := range ecosystem.All() {
+	for _, eco := range languages.All() {
 		e := New(Machine{Network: NetworkRegistries}, Job{})
 		run := sandbox.Command{}
-		c := ecosystem.Command{Stage: ecosystem.StageSetup, Network: sandbox.NetworkHost, Eco: eco.Name, Data: func(*ecosystem.Survey) map[string][]byte { return nil }}
-		if _, err := e.restrain(t.Context(), ecosystem.Head, c, &run); err != nil {
+		c := ecosystem.Command{Stage: results.StageSetup, Network: sandbox.NetworkHost, Eco: eco.Name, Data: func(*ecosystem.Survey) map[string][]byte { return nil }}
+		if _, err := e.restrain(t.Context(), results.Head, c, &run); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "https://127.0.0.1:1/x.git")

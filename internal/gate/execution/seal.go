@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // sealBase keeps what the files of the base are before a command of the head, where
@@ -17,13 +18,13 @@ import (
 // changing the mode or the times of one's own files. What it returns looks again
 // when the command has ended, and a change is a reason of the verdict: what is known
 // of the base since then may be the head's doing.
-func (e *Executor) sealBase(side ecosystem.Side) (untouched func(ecosystem.Command) error, err error) {
+func (e *Executor) sealBase(side results.Side) (untouched func(ecosystem.Command) error, err error) {
 	nothing := func(ecosystem.Command) error { return nil }
-	if e.Apart() || side != ecosystem.Head || e.Base == nil || e.baseTouched != "" {
+	if e.Apart() || side != results.Head || e.Base == nil || e.baseTouched != "" {
 		return nothing, nil
 	}
-	dirs := []string{e.Base.Dir, e.HomeOf(ecosystem.Base), e.Store().BuildCache(ecosystem.Base)} // the caches of the project are written by other runs, too
-	if snap := e.prepared[ecosystem.Base]; snap != nil {
+	dirs := []string{e.Base.Dir, e.HomeOf(results.Base), e.Store().BuildCache(results.Base)} // the caches of the project are written by other runs, too
+	if snap := e.prepared[results.Base]; snap != nil {
 		dirs = append(dirs, snap.Tree.Dir)
 		if snap.home != nil {
 			dirs = append(dirs, snap.home.From)

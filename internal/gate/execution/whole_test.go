@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -21,8 +22,8 @@ func TestCommandsWaitForHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for stage, waits := range map[ecosystem.Stage]bool{
-		ecosystem.StageSetup: false, ecosystem.StageBuild: true, ecosystem.StageList: true, ecosystem.StageTest: true, ecosystem.StageLint: true,
+	for stage, waits := range map[results.Stage]bool{
+		results.StageSetup: false, results.StageBuild: true, results.StageList: true, results.StageTest: true, results.StageLint: true,
 	} {
 		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
 		if err != nil {
@@ -40,7 +41,7 @@ func TestCommandsWaitForHistory(t *testing.T) {
 			},
 		}
 		c := ecosystem.Command{Stage: stage, Argv: []string{"sh", "-c", "test -e there"}}
-		step, err := New(m, Job{}).RunAt(t.Context(), ecosystem.Head, Place{Tree: &workspace.Tree{Dir: dir}, Home: t.TempDir()}, c, nil)
+		step, err := New(m, Job{}).RunAt(t.Context(), results.Head, Place{Tree: &workspace.Tree{Dir: dir}, Home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

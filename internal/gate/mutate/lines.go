@@ -108,8 +108,8 @@ var slashes = language{
 	quiet: pattern.New(`(?i)^\s*(import|export \*|package|using|#|@|\[|throw|assert|static_assert)|\b(console\.|log(ger)?\b|System\.(out|err)|f?printf|puts|std::c(out|err|log)|Debug\.|Trace\.|perror|Console\.Write)`),
 }
 
-// languages by the ending of file names.
-var languages = sync.OnceValue(byEnding)
+// endings are languages by the ending of file names.
+var endings = sync.OnceValue(byEnding)
 
 func byEnding() map[string]language {
 	script := language{line: slashes.line, block: slashes.block, quotes: []string{"`", `"`, `'`}, quiet: slashes.quiet}

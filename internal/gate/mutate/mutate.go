@@ -94,7 +94,7 @@ func Of(name string, src []byte, lines map[int]bool) []Mutant {
 	var all []Mutant
 	if path.Ext(name) == ".go" {
 		all = golang(src)
-	} else if lang, ok := languages()[strings.ToLower(path.Ext(name))]; ok {
+	} else if lang, ok := endings()[strings.ToLower(path.Ext(name))]; ok {
 		all = lang.mutants(src)
 	}
 	out := slices.DeleteFunc(all, func(m Mutant) bool { return !lines[m.Line] })
@@ -128,7 +128,7 @@ func breadthFirst(list []Mutant) []Mutant {
 // Knows says whether there are operators for files of that name.
 func Knows(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	_, ok := languages()[ext]
+	_, ok := endings()[ext]
 	return ok || ext == ".go"
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 var update = flag.Bool("update", false, "write what the samples give into their files")
@@ -38,7 +38,7 @@ var without = map[string]string{
 func TestNothingIsMissing(t *testing.T) {
 	t.Parallel()
 	endings := append(slices.Collect(maps.Keys(byEnding())), ".go")
-	for _, e := range ecosystem.All() {
+	for _, e := range languages.All() {
 		mutated := e.IsSource != nil && slices.ContainsFunc(endings, func(ending string) bool { return e.IsSource("a" + ending) })
 		if mutated == (without[e.Name] != "") {
 			t.Errorf("%s: add the endings of its sources to byEnding, or say here why they get no mutants", e.Name)

@@ -13,7 +13,10 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -23,14 +26,14 @@ import (
 type Preparation struct {
 	*execution.Executor
 	Change     change.Change
-	Configured func(ecosystem.Stage) bool                                // the configuration names the commands of a stage
-	Plan       func([]ecosystem.Project) *sides.Plan                     // of projects, with the configuration
-	Limited    func(ecosystem.Side, ecosystem.Command) ecosystem.Command // gives a command its time limit
-	StepLimit  time.Duration                                             // of a command in any case
-	NotCovered func(format string, args ...any)                          // says what was not looked at
-	Idle       func() bool                                               // nothing is to be run on any side: the trees stay as they are
+	Configured func(results.Stage) bool                                // the configuration names the commands of a stage
+	Plan       func([]ecosystem.Project) *sides.Plan                   // of projects, with the configuration
+	Limited    func(results.Side, ecosystem.Command) ecosystem.Command // gives a command its time limit
+	StepLimit  time.Duration                                           // of a command in any case
+	NotCovered func(format string, args ...any)                        // says what was not looked at
+	Idle       func() bool                                             // nothing is to be run on any side: the trees stay as they are
 	// Given is given the snapshot of each side, which it closes; nil: the executor keeps it.
-	Given func(context.Context, ecosystem.Side, *workspace.Tree) error
+	Given func(context.Context, results.Side, *workspace.Tree) error
 
 	why       string          // a side cannot be judged for a reason that is not the change's
 	baseFails bool            // a setup or build of the base is why
@@ -54,7 +57,7 @@ func (prep *Preparation) Aside() []string { return prep.aside }
 // PrepareBase sets the base up and builds it.
 func (prep *Preparation) PrepareBase(ctx context.Context) error {
 	if !prep.Compiles() {
-		return errors.Join(prep.ShareCache(), prep.Prepare(ctx, ecosystem.Base))
+		return errors.Join(prep.ShareCache(), prep.Prepare(ctx, results.Base))
 	}
 	if err := prep.Store().SeedCache(); err != nil {
 		return err
@@ -62,7 +65,7 @@ func (prep *Preparation) PrepareBase(ctx context.Context) error {
 	// What is in the cache from runs before takes as long as the base's commands.
 	began := prep.Now()
 	wait := prep.Store().SplitAhead()
-	err := prep.Prepare(ctx, ecosystem.Base)
+	err := prep.Prepare(ctx, results.Base)
 	if err == nil {
 		err = prep.Warm(ctx)
 	}
@@ -74,7 +77,7 @@ func (prep *Preparation) PrepareBase(ctx context.Context) error {
 
 // PrepareHead does the same with the head. What it alone does not build is built again.
 func (prep *Preparation) PrepareHead(ctx context.Context) error {
-	if err := prep.Prepare(ctx, ecosystem.Head); err != nil {
+	if err := prep.Prepare(ctx, results.Head); err != nil {
 		return err
 	}
 	if prep.why != "" {
@@ -87,10 +90,10 @@ func (prep *Preparation) PrepareHead(ctx context.Context) error {
 }
 
 // Prepare runs setup and build at one side, and keeps what that has made.
-func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error {
+func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
 	tree, p := prep.Tree(side), prep.Plans[side]
 	shared := ""
-	if side == ecosystem.Base {
+	if side == results.Base {
 		shared = prep.Store().ProjectCache()
 	}
 	if err := prep.Fill(ctx, side); err != nil {
@@ -98,7 +101,7 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 	}
 	prep.unproven(p)
 	put := func(context.Context) error { return nil }
-	if side == ecosystem.Head {
+	if side == results.Head {
 		var err error
 		if put, err = prep.WithoutMade(ctx, prep.Change.Files); err != nil {
 			return err
@@ -112,12 +115,12 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 		if err != nil {
 			return err
 		}
-		if side == ecosystem.Base && step.Lacks == "" { // what the head's build prints is in the change's hands
+		if side == results.Base && step.Lacks == "" { // what the head's build prints is in the change's hands
 			if err := prep.unprepared(ctx, step); err != nil {
 				return err
 			}
 		}
-		if side == ecosystem.Head && step.Lacks != "" && prep.lacksRust() {
+		if side == results.Head && step.Lacks != "" && prep.lacksRust() {
 			if err := prep.unprepared(ctx, step); err != nil {
 				return err
 			}
@@ -132,7 +135,7 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 	if err := prep.settle(ctx, side); err != nil {
 		return err
 	}
-	if side == ecosystem.Base {
+	if side == results.Base {
 		prep.dropUnprepared()
 	}
 	return nil
@@ -142,18 +145,18 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 // fails for want of it is no failure of the build.
 func (prep *Preparation) lacksRust() bool {
 	return slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
-		if !ecosystem.AsksForRust(name) {
+		if !rust.AsksForToolchain(name) {
 			return false
 		}
 		file, err := ecosystem.ReadInTree(prep.Head.Dir, name)
-		return err == nil && prep.Tools.LacksRust(file)
+		return err == nil && rust.LacksToolchain(prep.Tools, file)
 	})
 }
 
 // Compiling lets the harness's own Go commands, which compile and run nothing,
 // write to the project's build cache.
 func Compiling(c ecosystem.Command, shared string) ecosystem.Command {
-	if c.Argv[0] == "go" && (c.Stage == ecosystem.StageBuild || c.Stage == ecosystem.StageLint) {
+	if c.Argv[0] == "go" && (c.Stage == results.StageBuild || c.Stage == results.StageLint) {
 		c.Cache = shared
 	}
 	return c
@@ -161,18 +164,18 @@ func Compiling(c ecosystem.Command, shared string) ecosystem.Command {
 
 // Broken lists what does not build at a side: packages by import path where
 // the output names them, else commands.
-func (prep *Preparation) Broken(side ecosystem.Side) []string {
+func (prep *Preparation) Broken(side results.Side) []string {
 	var out []string
 	for i, s := range prep.Steps {
-		if s.Side != side || !s.Failed() || s.Stage != ecosystem.StageBuild && s.Stage != ecosystem.StageSetup || prep.Fetched(s) || prep.Steps.RanAgain(i) {
+		if s.Side != side || !s.Failed() || s.Stage != results.StageBuild && s.Stage != results.StageSetup || prep.Fetched(s) || prep.Steps.RanAgain(i) {
 			continue
 		}
-		if s.Stage == ecosystem.StageSetup && (s.Environment != "" || prep.forgiven[s.Evidence]) {
+		if s.Stage == results.StageSetup && (s.Environment != "" || prep.forgiven[s.Evidence]) {
 			continue // said by Unprepared, or forgiven
 		}
-		named := ecosystem.Unbuilt(s.Output)
+		named := languages.Unbuilt(s.Output)
 		if out = append(out, named...); len(named) == 0 {
-			out = append(out, ecosystem.ID{Unit: s.Unit, Command: s.Command}.String())
+			out = append(out, results.ID{Unit: s.Unit, Command: s.Command}.String())
 		}
 	}
 	slices.Sort(out)
@@ -182,9 +185,9 @@ func (prep *Preparation) Broken(side ecosystem.Side) []string {
 // buildAgain builds what only the head breaks once more, in a fresh copy: what fails
 // there too is broken.
 func (prep *Preparation) buildAgain(ctx context.Context) error {
-	base := prep.Broken(ecosystem.Base)
-	was := slices.DeleteFunc(prep.Steps.Of(ecosystem.StageBuild, ecosystem.Head), func(s ecosystem.Step) bool {
-		return !s.Failed() || s.Lacks != "" || slices.Contains(base, ecosystem.ID{Unit: s.Unit, Command: s.Command}.String())
+	base := prep.Broken(results.Base)
+	was := slices.DeleteFunc(prep.Steps.Of(results.StageBuild, results.Head), func(s ecosystem.Step) bool {
+		return !s.Failed() || s.Lacks != "" || slices.Contains(base, results.ID{Unit: s.Unit, Command: s.Command}.String())
 	})
 	if len(was) == 0 {
 		return nil
@@ -194,11 +197,11 @@ func (prep *Preparation) buildAgain(ctx context.Context) error {
 		return fmt.Errorf("fresh copy of the head: %w", err)
 	}
 	defer fresh.Close()
-	for _, c := range slices.Concat(prep.Plans[ecosystem.Head].Setup, prep.Plans[ecosystem.Head].Build) {
+	for _, c := range slices.Concat(prep.Plans[results.Head].Setup, prep.Plans[results.Head].Build) {
 		if c.FillsModCache() {
 			continue // it is the same for all trees
 		}
-		if _, err := prep.Run(ctx, ecosystem.Head, fresh, prep.Limited(ecosystem.Head, c), nil); err != nil {
+		if _, err := prep.Run(ctx, results.Head, fresh, prep.Limited(results.Head, c), nil); err != nil {
 			return err
 		}
 	}

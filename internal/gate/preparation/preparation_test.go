@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -15,26 +18,26 @@ import (
 // names them, else the command.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	step := func(stage ecosystem.Stage, unit, cmd, out string, exit int) ecosystem.Step {
-		return ecosystem.Step{Side: ecosystem.Head, Stage: stage, Unit: unit, Command: cmd, Output: out, Exit: exit}
+	step := func(stage results.Stage, unit, cmd, out string, exit int) ecosystem.Step {
+		return ecosystem.Step{Side: results.Head, Stage: stage, Unit: unit, Command: cmd, Output: out, Exit: exit}
 	}
 	prep := of(sides.Plan{})
 	prep.Steps = ecosystem.Steps{
-		step(ecosystem.StageBuild, ".", "go build ./...", "# m/b\nb.go:1: x\n# m/a [m/a.test]\na.go:1: y\n# m/b\n", 1),
-		step(ecosystem.StageBuild, "sub", "go build ./...", "go: errors parsing go.mod", 1),
-		step(ecosystem.StageBuild, ".", "make", "# a remark of make\nno rule", 2),
-		step(ecosystem.StageSetup, ".", "npm ci", "lock file does not match", 1),
-		step(ecosystem.StageSetup, ".", "again", "not at first", 1),
-		step(ecosystem.StageSetup, ".", "again", "", 0),
-		step(ecosystem.StageBuild, ".", "fine", "", 0),
-		step(ecosystem.StageTest, ".", "go test", "# m/t\n", 1),
-		{Side: ecosystem.Base, Stage: ecosystem.StageBuild, Unit: ".", Command: "base", Exit: 1},
-		{Side: ecosystem.Head, Stage: ecosystem.StageBuild, Unit: ".", Command: "slow", TimedOut: true},
+		step(results.StageBuild, ".", "go build ./...", "# m/b\nb.go:1: x\n# m/a [m/a.test]\na.go:1: y\n# m/b\n", 1),
+		step(results.StageBuild, "sub", "go build ./...", "go: errors parsing go.mod", 1),
+		step(results.StageBuild, ".", "make", "# a remark of make\nno rule", 2),
+		step(results.StageSetup, ".", "npm ci", "lock file does not match", 1),
+		step(results.StageSetup, ".", "again", "not at first", 1),
+		step(results.StageSetup, ".", "again", "", 0),
+		step(results.StageBuild, ".", "fine", "", 0),
+		step(results.StageTest, ".", "go test", "# m/t\n", 1),
+		{Side: results.Base, Stage: results.StageBuild, Unit: ".", Command: "base", Exit: 1},
+		{Side: results.Head, Stage: results.StageBuild, Unit: ".", Command: "slow", TimedOut: true},
 	}
-	if diff := cmp.Diff([]string{"m/a", "m/b", "make", "npm ci", "slow", "sub: go build ./..."}, prep.Broken(ecosystem.Head)); diff != "" {
+	if diff := cmp.Diff([]string{"m/a", "m/b", "make", "npm ci", "slow", "sub: go build ./..."}, prep.Broken(results.Head)); diff != "" {
 		t.Errorf("head: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"base"}, prep.Broken(ecosystem.Base)); diff != "" {
+	if diff := cmp.Diff([]string{"base"}, prep.Broken(results.Base)); diff != "" {
 		t.Errorf("base: %s", diff)
 	}
 }
@@ -42,7 +45,7 @@ func TestBroken(t *testing.T) {
 // TestInstallsTheSame holds when the head's setup is a copy of the base's.
 func TestInstallsTheSame(t *testing.T) {
 	t.Parallel()
-	install := ecosystem.Command{Stage: ecosystem.StageSetup, Unit: "web", Text: "npm ci", Installs: "node_modules"}
+	install := ecosystem.Command{Stage: results.StageSetup, Unit: "web", Text: "npm ci", Installs: "node_modules"}
 	other := install
 	other.Text = "npm install"
 	for _, tt := range []struct {
@@ -58,19 +61,19 @@ func TestInstallsTheSame(t *testing.T) {
 		{"settings changed", install, []ecosystem.Command{install}, false, []string{"web/.npmrc"}, false},
 		{"another command", install, []ecosystem.Command{other}, false, nil, false},
 		{"it failed at the base", install, []ecosystem.Command{install}, true, nil, false},
-		{"scripts run with it", ecosystem.Command{Stage: ecosystem.StageSetup, Unit: "web", Text: "npm ci"}, []ecosystem.Command{install}, false, nil, false},
+		{"scripts run with it", ecosystem.Command{Stage: results.StageSetup, Unit: "web", Text: "npm ci"}, []ecosystem.Command{install}, false, nil, false},
 	} {
 		prep := of(sides.Plan{Setup: tt.base})
 		for _, p := range tt.paths {
 			prep.Change.Files = append(prep.Change.Files, change.File{Path: p, Status: change.Modified})
 		}
-		prep.Steps = ecosystem.Steps{{Stage: ecosystem.StageSetup, Side: ecosystem.Base, Unit: "web", Command: "npm ci", Exit: map[bool]int{true: 1}[tt.failed]}}
+		prep.Steps = ecosystem.Steps{{Stage: results.StageSetup, Side: results.Base, Unit: "web", Command: "npm ci", Exit: map[bool]int{true: 1}[tt.failed]}}
 		if got := prep.installsTheSame(tt.head); got != tt.want {
 			t.Errorf("%s: %v", tt.what, got)
 		}
 	}
 	for scripts, want := range map[string]bool{`{}`: true, `{"scripts": {"test": "x"}}`: true, `{"scripts": {"prepare": "tsc"}}`: false, `{"dependencies": {"a": "file:../a"}}`: false, `{"dependencies": {"a": "^1.0.0"}}`: true} {
-		var m ecosystem.Manifest
+		var m node.Manifest
 		if err := json.Unmarshal([]byte(scripts), &m); err != nil || m.InstallsAlone() != want {
 			t.Errorf("%s: %v, %v", scripts, !want, err)
 		}
@@ -79,6 +82,6 @@ func TestInstallsTheSame(t *testing.T) {
 
 // of prepares a base that is planned so.
 func of(base sides.Plan) *Preparation {
-	plans := map[ecosystem.Side]*sides.Plan{ecosystem.Base: &base}
+	plans := map[results.Side]*sides.Plan{results.Base: &base}
 	return New(Preparation{Executor: execution.New(execution.Machine{}, execution.Job{Plans: plans})})
 }

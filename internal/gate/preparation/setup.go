@@ -14,11 +14,13 @@ import (
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // setUp runs the setup commands of a side.
-func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
+func (prep *Preparation) setUp(ctx context.Context, side results.Side) error {
 	unfetched := ""
 	for _, c := range prep.SetupOf(side, prep.Plans[side]) {
 		if prep.Network != execution.NetworkRegistries { // else what is fetched and what is built are commands of their own
@@ -41,7 +43,7 @@ func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
 			return err
 		}
 	}
-	if side == ecosystem.Base && prep.why == "" && prep.As == nil && !prep.Rest && !slices.ContainsFunc(prep.Steps.Of(ecosystem.StageSetup, ecosystem.Base), ecosystem.Step.Failed) {
+	if side == results.Base && prep.why == "" && prep.As == nil && !prep.Rest && !slices.ContainsFunc(prep.Steps.Of(results.StageSetup, results.Base), ecosystem.Step.Failed) {
 		prep.Harvest(ctx)
 	}
 	return nil
@@ -52,7 +54,7 @@ func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
 var staleLock = pattern.New(`cannot update the lock file|lock file \S+ needs to be updated`)
 
 // withRetry tries a second time what failed.
-func (prep *Preparation) withRetry(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (ecosystem.Step, error) {
+func (prep *Preparation) withRetry(ctx context.Context, side results.Side, c ecosystem.Command) (ecosystem.Step, error) {
 	step, err := prep.Run(ctx, side, prep.Tree(side), c, nil)
 	if err != nil || !step.Failed() || step.TimedOut {
 		return step, err
@@ -69,15 +71,15 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 	}
 	why := s.Environment
 	switch {
-	case why != "" && s.Stage == ecosystem.StageSetup && prep.Network == execution.NetworkNone:
+	case why != "" && s.Stage == results.StageSetup && prep.Network == execution.NetworkNone:
 		why = "it has no network, as this run was asked to give it none: " + why
-	case why == "" && s.Stage == ecosystem.StageSetup && s.Side == ecosystem.Head && !prep.failsAtBase(s):
+	case why == "" && s.Stage == results.StageSetup && s.Side == results.Head && !prep.failsAtBase(s):
 		blamed, err := prep.blamed(ctx, s)
 		if err != nil {
 			return err
 		}
 		if !blamed {
-			why = "it failed twice, and its output does not show that the change is the reason: " + cmp.Or(ecosystem.FailureLine(s.Output), lastLine(s.Output))
+			why = "it failed twice, and its output does not show that the change is the reason: " + cmp.Or(results.FailureLine(s.Output), lastLine(s.Output))
 			if s.TimedOut {
 				why = "it did not end within its time limit"
 			}
@@ -85,7 +87,7 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 	}
 	if why != "" {
 		prep.why = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
-		prep.baseFails = s.Side == ecosystem.Base
+		prep.baseFails = s.Side == results.Base
 	}
 	return nil
 }
@@ -93,7 +95,7 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 // failsAtBase says whether the base fails the same command.
 func (prep *Preparation) failsAtBase(s ecosystem.Step) bool {
 	failed := false
-	for _, b := range prep.Steps.Of(s.Stage, ecosystem.Base) {
+	for _, b := range prep.Steps.Of(s.Stage, results.Base) {
 		if b.Unit == s.Unit && b.Command == s.Command {
 			failed = b.Failed() // the last one counts
 		}
@@ -112,10 +114,10 @@ func (prep *Preparation) blamed(ctx context.Context, s ecosystem.Step) (bool, er
 		if !ecosystem.Inside(s.Unit, f.Path) && s.Unit != "" {
 			continue
 		}
-		if ecosystem.Mentions(output, path.Base(f.Path)) {
+		if results.Mentions(output, path.Base(f.Path)) {
 			return true, nil
 		}
-		if !ecosystem.Steers(f.Path) || f.Status == change.Deleted {
+		if !languages.Steers(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		after, err := prep.Mirror.ReadFile(ctx, prep.Head.Commit, f.Path)
@@ -132,7 +134,7 @@ func (prep *Preparation) blamed(ctx context.Context, s ecosystem.Step) (bool, er
 		}
 		known := manifestWord.FindAllString(string(before), -1)
 		for _, word := range manifestWord.FindAllString(string(after), -1) {
-			if !slices.Contains(known, word) && ecosystem.Mentions(output, word) {
+			if !slices.Contains(known, word) && results.Mentions(output, word) {
 				return true, nil
 			}
 		}
@@ -149,9 +151,9 @@ func lastLine(s string) string {
 // their ecosystem shows, such as one that lists what the packages of each module and their
 // tests are made of: without a network, or in a workspace whose modules name one another in
 // versions that no registry has. Other setups are not forgiven: there is no such proof.
-func (prep *Preparation) settle(ctx context.Context, side ecosystem.Side) error {
+func (prep *Preparation) settle(ctx context.Context, side results.Side) error {
 	why := prep.why
-	if why != "" && !strings.HasPrefix(why, string(side)+":") || prep.Configured(ecosystem.StageSetup) {
+	if why != "" && !strings.HasPrefix(why, string(side)+":") || prep.Configured(results.StageSetup) {
 		return nil
 	}
 	forgiven, all, said := "", true, why == ""
@@ -169,7 +171,7 @@ func (prep *Preparation) settle(ctx context.Context, side ecosystem.Side) error 
 			continue
 		}
 		s := &prep.Steps[at]
-		s.Environment = cmp.Or(s.Environment, ecosystem.FailureLine(s.Output))
+		s.Environment = cmp.Or(s.Environment, results.FailureLine(s.Output))
 		prep.forgiven[s.Evidence] = true
 		forgiven = cmp.Or(forgiven, fmt.Sprintf("%s: %s: %s", side, s.Command, s.Environment))
 		said = said || strings.HasPrefix(why, fmt.Sprintf("%s: %s: ", side, s.Command)) // else it is a build that is why
@@ -183,7 +185,7 @@ func (prep *Preparation) settle(ctx context.Context, side ecosystem.Side) error 
 }
 
 // allThere says whether all is there that a setup command was to fetch.
-func (prep *Preparation) allThere(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (bool, error) {
+func (prep *Preparation) allThere(ctx context.Context, side results.Side, c ecosystem.Command) (bool, error) {
 	proof, ok := installed(c)
 	if !ok {
 		return false, nil
@@ -196,22 +198,22 @@ func (prep *Preparation) allThere(ctx context.Context, side ecosystem.Side, c ec
 // installed is the command that shows that all is there which c was to fetch; false where
 // there is none.
 func installed(c ecosystem.Command) (ecosystem.Command, bool) {
-	if by := ecosystem.PackagesOf(c.Eco); by != nil {
+	if by := languages.PackagesOf(c.Eco); by != nil {
 		return by.Installed(c)
 	}
 	return c, false
 }
 
 // SetupFailed says whether the last run of a setup command failed.
-func (prep *Preparation) SetupFailed(side ecosystem.Side, c ecosystem.Command) bool {
+func (prep *Preparation) SetupFailed(side results.Side, c ecosystem.Command) bool {
 	at := prep.lastSetup(side, c)
 	return at >= 0 && prep.Steps[at].Failed()
 }
 
 // lastSetup is the step of the last run of a setup command, below zero where there is none.
-func (prep *Preparation) lastSetup(side ecosystem.Side, c ecosystem.Command) int {
+func (prep *Preparation) lastSetup(side results.Side, c ecosystem.Command) int {
 	for i, s := range slices.Backward(prep.Steps) {
-		if s.Side == side && s.Stage == ecosystem.StageSetup && s.Unit == c.Unit && s.Command == c.Text {
+		if s.Side == side && s.Stage == results.StageSetup && s.Unit == c.Unit && s.Command == c.Text {
 			return i
 		}
 	}
@@ -221,11 +223,11 @@ func (prep *Preparation) lastSetup(side ecosystem.Side, c ecosystem.Command) int
 // reuse copies what setup has installed at the base where the head's setup would
 // install the same: the command is the same, it runs no script of the project, and
 // the change leaves alone all that decides what is installed.
-func (prep *Preparation) reuse(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (bool, error) {
-	if side != ecosystem.Head || prep.Prepared(ecosystem.Base) == nil || !prep.installsTheSame(c) {
+func (prep *Preparation) reuse(ctx context.Context, side results.Side, c ecosystem.Command) (bool, error) {
+	if side != results.Head || prep.Prepared(results.Base) == nil || !prep.installsTheSame(c) {
 		return false, nil
 	}
-	from := filepath.Join(prep.Prepared(ecosystem.Base).Tree.Dir, filepath.FromSlash(c.Unit), c.Installs)
+	from := filepath.Join(prep.Prepared(results.Base).Tree.Dir, filepath.FromSlash(c.Unit), c.Installs)
 	to := filepath.Join(prep.Head.Dir, filepath.FromSlash(c.Unit), c.Installs)
 	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
 		return false, nil
@@ -249,14 +251,14 @@ func (prep *Preparation) installsTheSame(c ecosystem.Command) bool {
 	same := func(d ecosystem.Command) bool {
 		return d.Unit == c.Unit && d.Text == c.Text && d.Installs == c.Installs
 	}
-	return c.Installs != "" && prep.Named(ecosystem.Head) == ecosystem.Head &&
-		slices.ContainsFunc(prep.Plans[ecosystem.Base].Setup, same) && !prep.SetupFailed(ecosystem.Base, c) &&
+	return c.Installs != "" && prep.Named(results.Head) == results.Head &&
+		slices.ContainsFunc(prep.Plans[results.Base].Setup, same) && !prep.SetupFailed(results.Base, c) &&
 		!slices.ContainsFunc(prep.Change.Paths(), func(name string) bool { return ecosystem.Inside(c.Unit, name) && decidesInstall(name) })
 }
 
 // decidesInstall knows the files that decide what package managers install.
 func decidesInstall(name string) bool {
 	base := path.Base(name)
-	return ecosystem.Steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
+	return languages.Steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
 		strings.HasPrefix(base, "bun.lock") || base == "bunfig.toml" || strings.Contains(name, "node_modules/")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // An unprepared is a project that the base cannot set up or build, and why.
@@ -27,10 +28,10 @@ func (prep *Preparation) dropUnprepared() {
 		return slices.ContainsFunc(out, func(o unprepared) bool { return o.Dir == p.Dir && o.Eco.Name == p.Eco.Name })
 	}
 	for i, s := range prep.Steps {
-		if s.Side != ecosystem.Base || !s.Failed() || prep.Fetched(s) || prep.forgiven[s.Evidence] || prep.Steps.RanAgain(i) {
+		if s.Side != results.Base || !s.Failed() || prep.Fetched(s) || prep.forgiven[s.Evidence] || prep.Steps.RanAgain(i) {
 			continue
 		}
-		if s.Stage != ecosystem.StageSetup && (s.Stage != ecosystem.StageBuild || s.Environment == "" || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
+		if s.Stage != results.StageSetup && (s.Stage != results.StageBuild || s.Environment == "" || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
 			continue
 		}
 		p, ok := prep.preparedBy(s)
@@ -38,12 +39,12 @@ func (prep *Preparation) dropUnprepared() {
 			return
 		}
 		if !in(p) {
-			out = append(out, unprepared{p, fmt.Sprintf("%q: %s", s.Command, ecosystem.FailureLine(s.Output))})
+			out = append(out, unprepared{p, fmt.Sprintf("%q: %s", s.Command, results.FailureLine(s.Output))})
 		}
 	}
 	for grown := true; grown; {
 		grown = false
-		for _, p := range prep.Plans[ecosystem.Base].Projects {
+		for _, p := range prep.Plans[results.Base].Projects {
 			at := slices.IndexFunc(out, func(o unprepared) bool { return p.Needs(o.Dir) })
 			if in(p) || at < 0 {
 				continue
@@ -54,7 +55,7 @@ func (prep *Preparation) dropUnprepared() {
 			out, grown = append(out, unprepared{p, "it needs what is in " + out[at].Dir}), true
 		}
 	}
-	if len(out) == 0 || !slices.ContainsFunc(prep.Plans[ecosystem.Base].Projects, func(p ecosystem.Project) bool { return !in(p) && len(p.Test) > 0 }) {
+	if len(out) == 0 || !slices.ContainsFunc(prep.Plans[results.Base].Projects, func(p ecosystem.Project) bool { return !in(p) && len(p.Test) > 0 }) {
 		return
 	}
 	for _, p := range out {
@@ -64,7 +65,7 @@ func (prep *Preparation) dropUnprepared() {
 		}
 		prep.NotCovered("%s in %s, of which the change touches documents at most: the base cannot be set up there: %s", p.What, p.Dir, p.why)
 	}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		was := prep.Plans[side]
 		if was == nil {
 			continue
@@ -80,11 +81,11 @@ func (prep *Preparation) dropUnprepared() {
 
 // preparedBy is the project of the base that a step of setup or build is of.
 func (prep *Preparation) preparedBy(s ecosystem.Step) (ecosystem.Project, bool) {
-	if prep.Configured(ecosystem.StageSetup) || prep.Configured(ecosystem.StageBuild) {
+	if prep.Configured(results.StageSetup) || prep.Configured(results.StageBuild) {
 		return ecosystem.Project{}, false
 	}
 	var there []ecosystem.Project
-	for _, p := range prep.Plans[ecosystem.Base].Projects {
+	for _, p := range prep.Plans[results.Base].Projects {
 		if p.Dir != s.Unit || len(p.Setup)+len(p.Build) == 0 {
 			continue
 		}
@@ -101,7 +102,7 @@ func (prep *Preparation) preparedBy(s ecosystem.Step) (ecosystem.Project, bool) 
 
 // hasChanges says whether the change has a file of a project that is more than a document.
 func (prep *Preparation) hasChanges(p ecosystem.Project) bool {
-	all := slices.Concat(prep.Plans[ecosystem.Base].Projects, prep.Plans[ecosystem.Base].Left)
+	all := slices.Concat(prep.Plans[results.Base].Projects, prep.Plans[results.Base].Left)
 	return slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
 		if dir, ok := ecosystem.Innermost(all, name); !ok || dir != p.Dir || ecosystem.IsDoc(name) {
 			return false
@@ -112,14 +113,14 @@ func (prep *Preparation) hasChanges(p ecosystem.Project) bool {
 
 // isTested says whether the base has a test of a project of its ecosystem.
 func (prep *Preparation) isTested(p ecosystem.Project) bool {
-	return len(p.Test) > 0 && slices.ContainsFunc(prep.Plans[ecosystem.Base].Files, func(name string) bool {
+	return len(p.Test) > 0 && slices.ContainsFunc(prep.Plans[results.Base].Files, func(name string) bool {
 		return ecosystem.Inside(p.Dir, name) && p.Eco.IsTest != nil && p.Eco.IsTest(name)
 	})
 }
 
 // needsChanged says whether a project is built with one in which the change has files.
 func (prep *Preparation) needsChanged(p ecosystem.Project) bool {
-	all := slices.Concat(prep.Plans[ecosystem.Base].Projects, prep.Plans[ecosystem.Base].Left)
+	all := slices.Concat(prep.Plans[results.Base].Projects, prep.Plans[results.Base].Left)
 	seen := map[string]bool{p.Dir: true}
 	for todo := []ecosystem.Project{p}; len(todo) > 0; todo = todo[1:] {
 		for _, o := range all {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -21,13 +23,13 @@ import (
 //     the base's setup has registries, and the head's finds what that has fetched.
 
 // SetupOf are the commands that set a side up: p's, or those for a head that is not trusted.
-func (prep *Preparation) SetupOf(side ecosystem.Side, p *sides.Plan) []ecosystem.Command {
+func (prep *Preparation) SetupOf(side results.Side, p *sides.Plan) []ecosystem.Command {
 	if prep.Network != execution.NetworkRegistries {
 		return p.Setup
 	}
 	var fetches, rest []ecosystem.Command
 	for _, c := range slices.Concat(p.Fetches, p.Setup) {
-		if ecosystem.Untested(c.Text) != "" && !prep.Apart() {
+		if languages.Untested(c.Text) != "" && !prep.Apart() {
 			continue // see unproven
 		}
 		list := []ecosystem.Command{c}
@@ -54,7 +56,7 @@ func (prep *Preparation) unproven(p *sides.Plan) {
 		return
 	}
 	for _, c := range slices.Concat(p.Fetches, p.Setup) {
-		name := ecosystem.Untested(c.Text)
+		name := languages.Untested(c.Text)
 		if name == "" {
 			continue
 		}
@@ -75,15 +77,15 @@ func (prep *Preparation) offline(c ecosystem.Command, s ecosystem.Step, unfetche
 		return unfetched
 	}
 	steered := slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
-		return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
+		return slices.ContainsFunc(languages.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
 	})
 	switch {
 	case c.Data != nil:
 		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
 	case unfetched != "":
 		prep.why = unfetched
-		prep.baseFails = s.Side == ecosystem.Base
-	case s.Side == ecosystem.Head && !c.Reaches(ecosystem.Head) && (steered || c.Eco == ""):
+		prep.baseFails = s.Side == results.Base
+	case s.Side == results.Head && !c.Reaches(results.Head) && (steered || c.Eco == ""):
 		prep.why = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
 	}
 	return unfetched

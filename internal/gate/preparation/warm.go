@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -20,7 +21,7 @@ func (prep *Preparation) warm(ctx context.Context, commands []ecosystem.Command)
 	}
 	for _, c := range commands {
 		c.Timeout, c.Cache = prep.StepLimit, prep.Store().ProjectCache()
-		if _, err := prep.Run(ctx, ecosystem.Base, prep.Base, c, nil); err != nil {
+		if _, err := prep.Run(ctx, results.Base, prep.Base, c, nil); err != nil {
 			return err
 		}
 	}
@@ -31,10 +32,10 @@ func (prep *Preparation) warm(ctx context.Context, commands []ecosystem.Command)
 // wait for it. Both sides get what has come. Where commands of the head could have
 // written into the base's tree, each side compiles for itself.
 func (prep *Preparation) WarmLate(ctx context.Context, commands []ecosystem.Command) error {
-	if len(commands) == 0 || prep.Prepared(ecosystem.Base) == nil || prep.Sandbox.Status().Tier == sandbox.TierNone {
+	if len(commands) == 0 || prep.Prepared(results.Base) == nil || prep.Sandbox.Status().Tier == sandbox.TierNone {
 		return nil
 	}
-	if err := prep.Reset(ctx, ecosystem.Base); err != nil {
+	if err := prep.Reset(ctx, results.Base); err != nil {
 		return err
 	}
 	since := prep.Now()
@@ -54,7 +55,7 @@ func (prep *Preparation) LinkSince(since time.Time) error {
 	if !folder.Exists(prep.Store().ProjectCache()) {
 		return nil
 	}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		if err := prep.Store().Link(prep.Store().ProjectCache(), prep.Store().BuildCache(side), since.Add(-time.Second)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
@@ -68,7 +69,7 @@ func (prep *Preparation) Warm(ctx context.Context) error { return prep.warm(ctx,
 // Warming are the commands of the base that compile ahead: those for the race detector, or the
 // others.
 func (prep *Preparation) Warming(race bool) []ecosystem.Command {
-	return slices.DeleteFunc(slices.Clone(prep.Plans[ecosystem.Base].Warm), func(c ecosystem.Command) bool { return c.Race != race })
+	return slices.DeleteFunc(slices.Clone(prep.Plans[results.Base].Warm), func(c ecosystem.Command) bool { return c.Race != race })
 }
 
 // warmHead compiles the head's tests into the head's cache, and runs nothing: each
@@ -77,12 +78,12 @@ func (prep *Preparation) warmHead(ctx context.Context) error {
 	if prep.Rest {
 		return nil
 	}
-	for _, c := range prep.Plans[ecosystem.Head].Warm {
+	for _, c := range prep.Plans[results.Head].Warm {
 		if c.Race {
 			continue
 		}
-		c.Timeout, c.Cache = prep.StepLimit, prep.Store().BuildCache(ecosystem.Head)
-		if _, err := prep.Run(ctx, ecosystem.Head, prep.Head, c, nil); err != nil {
+		c.Timeout, c.Cache = prep.StepLimit, prep.Store().BuildCache(results.Head)
+		if _, err := prep.Run(ctx, results.Head, prep.Head, c, nil); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package runs
 import (
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 // TestLeaves holds that a failure is counted once, for the innermost test.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
-	c := Comparison{Regressed: ecosystem.Leaves(suites.Cases("m TestA", "m TestA/x", "m TestA/x/y", "m TestAB", "n TestA", "m", "n TestB/z"))}
+	c := Comparison{Regressed: results.Leaves(suites.Cases("m TestA", "m TestA/x", "m TestA/x/y", "m TestAB", "n TestA", "m", "n TestB/z"))}
 	if got, want := suites.Show(t, c), "regressed m TestA/x/y; regressed m TestAB; regressed n TestA; regressed m; regressed n TestB/z"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

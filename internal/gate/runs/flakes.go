@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/folder"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Flakes keeps from one run to the next which tests gave both results on the same
@@ -35,7 +35,7 @@ type Flips struct {
 }
 
 func (f Flips) String() string {
-	return fmt.Sprintf("flaked in %d of %s", f.Flips, ecosystem.Count(f.Runs, "run", "runs"))
+	return fmt.Sprintf("flaked in %d of %s", f.Flips, results.Count(f.Runs, "run", "runs"))
 }
 
 // A Ledger is what is on record when a run begins, and what it adds.
@@ -47,13 +47,13 @@ type Ledger struct {
 
 // FlakeKey names a test in a record: names can be of any length, and say more of a
 // project than a record has to.
-func FlakeKey(id ecosystem.ID) string {
+func FlakeKey(id results.ID) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{id.Unit, id.Package, id.Test, id.Command}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
 // Of is what is on record of a test.
-func (l *Ledger) Of(id ecosystem.ID) Flips {
+func (l *Ledger) Of(id results.ID) Flips {
 	if l == nil || l.Flips[FlakeKey(id)] == 0 {
 		return Flips{}
 	}

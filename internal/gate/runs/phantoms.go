@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Phantoms are the tests that fail, or do not end, inside of a passing package on
@@ -12,17 +12,17 @@ import (
 // concurrent use.
 type Phantoms struct {
 	mu       sync.Mutex
-	ids      map[ecosystem.ID]bool
-	forgiven map[ecosystem.ID][]string // evidence of the runs in which one was forgiven
+	ids      map[results.ID]bool
+	forgiven map[results.ID][]string // evidence of the runs in which one was forgiven
 }
 
 // NewPhantoms are none yet.
 func NewPhantoms() *Phantoms {
-	return &Phantoms{ids: map[ecosystem.ID]bool{}, forgiven: map[ecosystem.ID][]string{}}
+	return &Phantoms{ids: map[results.ID]bool{}, forgiven: map[results.ID][]string{}}
 }
 
 // Note keeps a test of the base that is one.
-func (p *Phantoms) Note(id ecosystem.ID, t ecosystem.Test) {
+func (p *Phantoms) Note(id results.ID, t results.Test) {
 	if !t.Masked {
 		return
 	}
@@ -31,14 +31,14 @@ func (p *Phantoms) Note(id ecosystem.ID, t ecosystem.Test) {
 	p.ids[id] = true
 }
 
-func (p *Phantoms) Has(id ecosystem.ID) bool {
+func (p *Phantoms) Has(id results.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ids[id]
 }
 
 // forgive says whether a test is one, and keeps what shows it.
-func (p *Phantoms) forgive(id ecosystem.ID, evidence string) bool {
+func (p *Phantoms) forgive(id results.ID, evidence string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ids[id] && !slices.Contains(p.forgiven[id], evidence) {
@@ -48,37 +48,37 @@ func (p *Phantoms) forgive(id ecosystem.ID, evidence string) bool {
 }
 
 // Cases are those that were forgiven.
-func (p *Phantoms) Cases() []ecosystem.Case {
+func (p *Phantoms) Cases() []results.Case {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []ecosystem.Case
+	var out []results.Case
 	for id, evidence := range p.forgiven {
 		slices.Sort(evidence)
-		out = append(out, ecosystem.Case{ID: id, Evidence: evidence})
+		out = append(out, results.Case{ID: id, Evidence: evidence})
 	}
-	ecosystem.SortCases(out)
+	results.SortCases(out)
 	return out
 }
 
 // ForgiveIn takes the tests that fail inside of a passing package on the base for
 // passed, and every other failure for one, whatever its program ended with. A
 // package whose program failed and that has no other failure has failed itself.
-func (p *Phantoms) ForgiveIn(s ecosystem.Suite) {
-	failing := map[ecosystem.ID]bool{}
+func (p *Phantoms) ForgiveIn(s results.Suite) {
+	failing := map[results.ID]bool{}
 	for id, t := range s {
-		if id.Test == "" || t.Status != ecosystem.Failed && t.Status != ecosystem.NotRun {
+		if id.Test == "" || t.Status != results.Failed && t.Status != results.NotRun {
 			continue
 		}
 		if p.forgive(id, t.Evidence) {
-			t.Status, t.Output = ecosystem.Passed, ""
+			t.Status, t.Output = results.Passed, ""
 			s[id] = t
 			continue
 		}
-		failing[ecosystem.ID{Unit: id.Unit, Package: id.Package}] = true
+		failing[results.ID{Unit: id.Unit, Package: id.Package}] = true
 	}
 	for id, t := range s {
-		if id.Test == "" && id.Command == "" && t.Ended == ecosystem.Failed && t.Status == ecosystem.Passed && !failing[id] {
-			t.Status = ecosystem.Failed
+		if id.Test == "" && id.Command == "" && t.Ended == results.Failed && t.Status == results.Passed && !failing[id] {
+			t.Status = results.Failed
 			s[id] = t
 		}
 	}

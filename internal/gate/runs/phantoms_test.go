@@ -3,7 +3,7 @@ package runs
 import (
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
@@ -12,25 +12,25 @@ import (
 func TestForgive(t *testing.T) {
 	t.Parallel()
 	p := NewPhantoms()
-	inner := ecosystem.ID{Unit: ".", Package: "m", Test: "TestInner"}
-	other := ecosystem.ID{Unit: ".", Package: "m", Test: "TestOther"}
-	p.Note(inner, ecosystem.Test{Status: ecosystem.Failed, Masked: true})
-	p.Note(other, ecosystem.Test{Status: ecosystem.Failed})
+	inner := results.ID{Unit: ".", Package: "m", Test: "TestInner"}
+	other := results.ID{Unit: ".", Package: "m", Test: "TestOther"}
+	p.Note(inner, results.Test{Status: results.Failed, Masked: true})
+	p.Note(other, results.Test{Status: results.Failed})
 	for _, tt := range []struct{ what, want string }{
 		{"forgiven beside a pass", "m TestInner pass~; m pass"},
 		{"another one counts", "m TestInner pass~; m TestOther fail~; m pass"},
 		{"the program fails by itself", "m TestInner pass; m fail"},
 		{"the program fails for another test", "m TestInner pass; m TestOther fail; m pass"},
 	} {
-		s := ecosystem.Suite{inner: {Status: ecosystem.Failed, Masked: tt.what[0] != 't'}, {Unit: ".", Package: "m"}: {Status: ecosystem.Passed, Ended: ecosystem.Passed}}
+		s := results.Suite{inner: {Status: results.Failed, Masked: tt.what[0] != 't'}, {Unit: ".", Package: "m"}: {Status: results.Passed, Ended: results.Passed}}
 		if tt.what[0] == 't' {
-			s[ecosystem.ID{Unit: ".", Package: "m"}] = ecosystem.Test{Status: ecosystem.Passed, Ended: ecosystem.Failed}
+			s[results.ID{Unit: ".", Package: "m"}] = results.Test{Status: results.Passed, Ended: results.Failed}
 		}
 		switch tt.what {
 		case "another one counts":
-			s[other] = ecosystem.Test{Status: ecosystem.Failed, Masked: true}
+			s[other] = results.Test{Status: results.Failed, Masked: true}
 		case "the program fails for another test":
-			s[other] = ecosystem.Test{Status: ecosystem.Failed}
+			s[other] = results.Test{Status: results.Failed}
 		}
 		for id, test := range s {
 			test.Leaf = true

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A Statistic is what all runs of one test on both sides said.
 type Statistic struct {
-	ID    ecosystem.ID  `json:"id"`
+	ID    results.ID    `json:"id"`
 	Head  compare.Count `json:"head"`
 	Base  compare.Count `json:"base"`
 	P     float64       `json:"p"`     // one-sided exact test of the worse side
@@ -31,8 +31,8 @@ func (s Statistic) Line() string {
 }
 
 // Stand is what the runs say of a test of a list.
-func (d *Dispute) Stand(k ecosystem.Case, l Disputed) compare.Standing {
-	head, base := d.Runs.Count(ecosystem.Head, k.ID), d.Runs.Count(ecosystem.Base, k.ID)
+func (d *Dispute) Stand(k results.Case, l Disputed) compare.Standing {
+	head, base := d.Runs.Count(results.Head, k.ID), d.Runs.Count(results.Base, k.ID)
 	switch {
 	case l == IsFixed:
 		return compare.Slow.Stand(base, head, false)
@@ -60,8 +60,8 @@ const (
 )
 
 // Each calls f for each disagreement.
-func (c *Comparison) Each(f func(ecosystem.Case, Disputed)) {
-	for l, list := range [][]ecosystem.Case{IsRegressed: c.Regressed, IsNew: c.NewFailing, IsFixed: c.Fixed} {
+func (c *Comparison) Each(f func(results.Case, Disputed)) {
+	for l, list := range [][]results.Case{IsRegressed: c.Regressed, IsNew: c.NewFailing, IsFixed: c.Fixed} {
 		for _, k := range list {
 			f(k, Disputed(l))
 		}
@@ -69,13 +69,13 @@ func (c *Comparison) Each(f func(ecosystem.Case, Disputed)) {
 }
 
 // decides says whether a test is one that is run again for itself.
-func (d *Dispute) decides(id ecosystem.ID) bool { return d.Asked == nil || d.Asked[id] }
+func (d *Dispute) decides(id results.ID) bool { return d.Asked == nil || d.Asked[id] }
 
 // Open are those of ids that more runs can settle. A test whose subtest is open is
 // run with it.
-func (d *Dispute) Open(ids []ecosystem.ID) []ecosystem.ID {
-	var out []ecosystem.ID
-	d.Cases.Each(func(k ecosystem.Case, l Disputed) {
+func (d *Dispute) Open(ids []results.ID) []results.ID {
+	var out []results.ID
+	d.Cases.Each(func(k results.Case, l Disputed) {
 		if d.decides(k.ID) && slices.Contains(ids, k.ID) && d.Stand(k, l) == compare.Open && !d.missing(k.ID, l) {
 			out = append(out, k.ID)
 		}
@@ -85,19 +85,19 @@ func (d *Dispute) Open(ids []ecosystem.ID) []ecosystem.ID {
 
 // missing says whether a test is not reported by run after run of a side that should
 // have it.
-func (d *Dispute) missing(id ecosystem.ID, l Disputed) bool {
-	lacks := func(side ecosystem.Side) bool {
+func (d *Dispute) missing(id results.ID, l Disputed) bool {
+	lacks := func(side results.Side) bool {
 		return len(d.Runs[side])-d.Runs.Count(side, id).Runs > SpareRounds
 	}
-	return lacks(ecosystem.Head) || l != IsNew && lacks(ecosystem.Base)
+	return lacks(results.Head) || l != IsNew && lacks(results.Base)
 }
 
 // Hidden are the tests that pass on the base and that are not reported there when
 // they are run again, as where another one ends the program: the head fails them.
-func (d *Dispute) Hidden() []ecosystem.ID {
-	var out []ecosystem.ID
-	d.Cases.Each(func(k ecosystem.Case, l Disputed) {
-		if head := d.Runs.Count(ecosystem.Head, k.ID); l == IsRegressed && d.decides(k.ID) && k.ID.Test != "" && head.Passed() == 0 && head.Runs > 1 &&
+func (d *Dispute) Hidden() []results.ID {
+	var out []results.ID
+	d.Cases.Each(func(k results.Case, l Disputed) {
+		if head := d.Runs.Count(results.Head, k.ID); l == IsRegressed && d.decides(k.ID) && k.ID.Test != "" && head.Passed() == 0 && head.Runs > 1 &&
 			d.missing(k.ID, l) && d.Stand(k, l) == compare.Open {
 			out = append(out, k.ID)
 		}
@@ -107,12 +107,12 @@ func (d *Dispute) Hidden() []ecosystem.ID {
 
 // Among are the tests that failed on the head among others and passed there when a
 // part of the suite was run.
-func (d *Dispute) Among(dependent func(ecosystem.ID) bool) []ecosystem.ID {
-	var out []ecosystem.ID
-	d.Cases.Each(func(k ecosystem.Case, l Disputed) {
-		head := d.Runs.Count(ecosystem.Head, k.ID)
-		if l != IsFixed && d.decides(k.ID) && head.Failed == 1 && head.Passed() > 0 && d.Runs.Count(ecosystem.Base, k.ID).Failed == 0 &&
-			d.first(ecosystem.Head, k.ID) == ecosystem.Failed && dependent(k.ID) {
+func (d *Dispute) Among(dependent func(results.ID) bool) []results.ID {
+	var out []results.ID
+	d.Cases.Each(func(k results.Case, l Disputed) {
+		head := d.Runs.Count(results.Head, k.ID)
+		if l != IsFixed && d.decides(k.ID) && head.Failed == 1 && head.Passed() > 0 && d.Runs.Count(results.Base, k.ID).Failed == 0 &&
+			d.first(results.Head, k.ID) == results.Failed && dependent(k.ID) {
 			out = append(out, k.ID)
 		}
 	})
@@ -120,7 +120,7 @@ func (d *Dispute) Among(dependent func(ecosystem.ID) bool) []ecosystem.ID {
 }
 
 // first is what a side said of a test at first.
-func (d *Dispute) first(side ecosystem.Side, id ecosystem.ID) ecosystem.Status {
+func (d *Dispute) first(side results.Side, id results.ID) results.Status {
 	if len(d.Runs[side]) == 0 {
 		return ""
 	}
@@ -128,8 +128,8 @@ func (d *Dispute) first(side ecosystem.Side, id ecosystem.ID) ecosystem.Status {
 }
 
 // Enough says whether more runs of a test would show nothing new.
-func (d *Dispute) Enough(id ecosystem.ID) bool {
-	head, base := d.Runs.Count(ecosystem.Head, id), d.Runs.Count(ecosystem.Base, id)
+func (d *Dispute) Enough(id results.ID) bool {
+	head, base := d.Runs.Count(results.Head, id), d.Runs.Count(results.Base, id)
 	if compare.Despite(head, base) == compare.Open {
 		return min(head.Runs, base.Runs) >= compare.Contested.Runs
 	}
@@ -137,15 +137,15 @@ func (d *Dispute) Enough(id ecosystem.ID) bool {
 }
 
 // Take puts what another selection said of tests in place of what theirs did.
-func (d *Dispute) Take(w *Dispute, ids []ecosystem.ID, rule compare.Rule) {
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+func (d *Dispute) Take(w *Dispute, ids []results.ID, rule compare.Rule) {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		for _, run := range d.Runs[side] {
 			for _, id := range ids {
 				delete(run, id)
 			}
 		}
 		for _, run := range w.Runs[side] {
-			only := ecosystem.Suite{}
+			only := results.Suite{}
 			for _, id := range ids {
 				if t, ok := run[id]; ok {
 					only[id] = t
@@ -155,7 +155,7 @@ func (d *Dispute) Take(w *Dispute, ids []ecosystem.ID, rule compare.Rule) {
 		}
 	}
 	if d.rules == nil {
-		d.rules = map[ecosystem.ID]compare.Rule{}
+		d.rules = map[results.ID]compare.Rule{}
 	}
 	for _, id := range ids {
 		d.rules[id] = rule
@@ -165,10 +165,10 @@ func (d *Dispute) Take(w *Dispute, ids []ecosystem.ID, rule compare.Rule) {
 // Unsteady are the tests of the base that failed on the head at least once, not each
 // time, and never on the base, without an excuse, and those that failed on the head each
 // time and on the base at least once, not each time.
-func (d *Dispute) Unsteady(excused func(ecosystem.ID) bool) []ecosystem.ID {
-	var out []ecosystem.ID
-	d.Cases.Each(func(k ecosystem.Case, l Disputed) {
-		head, base := d.Runs.Count(ecosystem.Head, k.ID), d.Runs.Count(ecosystem.Base, k.ID)
+func (d *Dispute) Unsteady(excused func(results.ID) bool) []results.ID {
+	var out []results.ID
+	d.Cases.Each(func(k results.Case, l Disputed) {
+		head, base := d.Runs.Count(results.Head, k.ID), d.Runs.Count(results.Base, k.ID)
 		random := head.Failed > 0 && head.Passed() > 0 && base.Failed == 0 && !excused(k.ID)
 		if _, elsewhere := d.rules[k.ID]; !elsewhere && l == IsRegressed && d.decides(k.ID) && (random || compare.Despite(head, base) == compare.Open) {
 			out = append(out, k.ID)
@@ -189,13 +189,13 @@ func (d *Dispute) Unsteady(excused func(ecosystem.ID) bool) []ecosystem.ID {
 //   - It did not turn up again: where it is part of another test, its name is made
 //     up at random, and that other test has its own result; else nothing is known.
 //   - Else there were too few runs: not settled.
-func (d *Dispute) Settle(excused func(ecosystem.ID) bool) Comparison {
+func (d *Dispute) Settle(excused func(results.ID) bool) Comparison {
 	out := d.Cases
 	out.Regressed, out.NewFailing, out.Fixed = nil, nil, nil
-	var rest []ecosystem.Case // that others decide for
-	d.Cases.Each(func(k ecosystem.Case, l Disputed) {
+	var rest []results.Case // that others decide for
+	d.Cases.Each(func(k results.Case, l Disputed) {
 		k.Evidence = Gather(d.Runs, k.ID)
-		stays := map[Disputed]*[]ecosystem.Case{IsRegressed: &out.Regressed, IsNew: &out.NewFailing, IsFixed: &out.Fixed}[l]
+		stays := map[Disputed]*[]results.Case{IsRegressed: &out.Regressed, IsNew: &out.NewFailing, IsFixed: &out.Fixed}[l]
 		st := d.Stand(k, l)
 		switch {
 		case st == compare.Conflict:
@@ -204,7 +204,7 @@ func (d *Dispute) Settle(excused func(ecosystem.ID) bool) Comparison {
 			rest = append(rest, k)
 		case l == IsFixed:
 			*stays = append(*stays, k)
-		case d.Runs.Count(ecosystem.Head, k.ID).Runs < 2 && len(d.Runs[ecosystem.Head]) > 1:
+		case d.Runs.Count(results.Head, k.ID).Runs < 2 && len(d.Runs[results.Head]) > 1:
 			out.lost(k)
 		case st == compare.Settled && (d.Rule != compare.Slow || k.Broken || d.same(k.ID) && !excused(k.ID)):
 			*stays = append(*stays, k)
@@ -222,8 +222,8 @@ func (d *Dispute) Settle(excused func(ecosystem.ID) bool) Comparison {
 }
 
 // conflict files a test that gave both results on one side.
-func (d *Dispute) conflict(out *Comparison, k ecosystem.Case, l Disputed, excused func(ecosystem.ID) bool) {
-	head, base := d.Runs.Count(ecosystem.Head, k.ID), d.Runs.Count(ecosystem.Base, k.ID)
+func (d *Dispute) conflict(out *Comparison, k results.Case, l Disputed, excused func(results.ID) bool) {
+	head, base := d.Runs.Count(results.Head, k.ID), d.Runs.Count(results.Base, k.ID)
 	switch {
 	case l == IsNew && head.Failed > 0 && head.Passed() > 0:
 		out.FlakyNew = append(out.FlakyNew, k)
@@ -231,7 +231,7 @@ func (d *Dispute) conflict(out *Comparison, k ecosystem.Case, l Disputed, excuse
 		out.Regressed = append(out.Regressed, k)
 	case l == IsRegressed && compare.Despite(head, base) == compare.Open:
 		out.Unsettled = append(out.Unsettled, k)
-	case l == IsNew && base.Failed > 0 && base.Passed() == 0 && d.first(ecosystem.Base, k.ID) != ecosystem.Skipped:
+	case l == IsNew && base.Failed > 0 && base.Passed() == 0 && d.first(results.Base, k.ID) != results.Skipped:
 		out.PreExisting = append(out.PreExisting, k) // the base did not say so at first
 	case l == IsRegressed && compare.Flaking(head, base) && !excused(k.ID):
 		out.NewFlakiness = append(out.NewFlakiness, k)
@@ -245,11 +245,11 @@ var varies = pattern.New(`0x[0-9a-f]+|[0-9]+(\.[0-9]+)?(ns|µs|ms|s)?|/tmp/\S+|\
 
 // same says whether a test failed in the same way each time on the head, but for
 // numbers, times and addresses.
-func (d *Dispute) same(id ecosystem.ID) bool {
+func (d *Dispute) same(id results.ID) bool {
 	first, some := "", false
-	for _, run := range d.Runs[ecosystem.Head] {
+	for _, run := range d.Runs[results.Head] {
 		t, ok := run[id]
-		if !ok || t.Status != ecosystem.Failed {
+		if !ok || t.Status != results.Failed {
 			continue
 		}
 		now := varies.ReplaceAllString(t.Output, " ")
@@ -262,7 +262,7 @@ func (d *Dispute) same(id ecosystem.ID) bool {
 }
 
 // lost files a failure that did not turn up again.
-func (c *Comparison) lost(k ecosystem.Case) {
+func (c *Comparison) lost(k results.Case) {
 	if _, part := k.ID.Parent(); part {
 		c.Flaky = append(c.Flaky, k)
 		return
@@ -272,11 +272,11 @@ func (c *Comparison) lost(k ecosystem.Case) {
 
 // Seen counts the runs in which id ended with a status. One that its runner ran again
 // after a failure failed and passed.
-func Seen(runs []ecosystem.Suite, id ecosystem.ID, s ecosystem.Status) int {
+func Seen(runs []results.Suite, id results.ID, s results.Status) int {
 	n := 0
 	for _, run := range runs {
 		if t, ok := run[id]; ok {
-			if t.Status == s || s == ecosystem.Failed && t.Flipped() {
+			if t.Status == s || s == results.Failed && t.Flipped() {
 				n++
 			}
 		}
@@ -285,9 +285,9 @@ func Seen(runs []ecosystem.Suite, id ecosystem.ID, s ecosystem.Status) int {
 }
 
 // Gather lists the evidence of all runs of a test, the head's first.
-func Gather(h History, id ecosystem.ID) []string {
+func Gather(h History, id results.ID) []string {
 	var out []string
-	for _, side := range []ecosystem.Side{ecosystem.Head, ecosystem.Base} {
+	for _, side := range []results.Side{results.Head, results.Base} {
 		for _, run := range h[side] {
 			if t, ok := run[id]; ok && t.Evidence != "" && !slices.Contains(out, t.Evidence) {
 				out = append(out, t.Evidence)
@@ -300,15 +300,15 @@ func Gather(h History, id ecosystem.ID) []string {
 // StillFailing marks those packages of failures whose failure a test explains in
 // a run as failed when that test is not one that failed on base before: a crash
 // that hits no test in one run and a test in another is still the same crash.
-func StillFailing(run, base ecosystem.Suite, failures ...ecosystem.Case) ecosystem.Suite {
+func StillFailing(run, base results.Suite, failures ...results.Case) results.Suite {
 	for _, k := range failures {
 		p, ok := run[k.ID]
 		if !ok || k.ID.Test != "" || k.ID.Command != "" {
 			continue
 		}
 		for id, t := range run {
-			if id.Test != "" && id.Unit == k.ID.Unit && id.Package == k.ID.Package && t.Status == ecosystem.Failed && base[id].Status != ecosystem.Failed {
-				p.Status = ecosystem.Failed
+			if id.Test != "" && id.Unit == k.ID.Unit && id.Package == k.ID.Package && t.Status == results.Failed && base[id].Status != results.Failed {
+				p.Status = results.Failed
 			}
 		}
 		run[k.ID] = p
@@ -317,9 +317,9 @@ func StillFailing(run, base ecosystem.Suite, failures ...ecosystem.Case) ecosyst
 }
 
 // Disagreeing are the tests that one side alone fails.
-func Disagreeing(c Comparison) []ecosystem.ID {
-	var ids []ecosystem.ID
-	for _, list := range [][]ecosystem.Case{c.Regressed, c.NewFailing, c.Fixed} {
+func Disagreeing(c Comparison) []results.ID {
+	var ids []results.ID
+	for _, list := range [][]results.Case{c.Regressed, c.NewFailing, c.Fixed} {
 		for _, k := range list {
 			ids = append(ids, k.ID)
 		}

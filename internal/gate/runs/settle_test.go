@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
@@ -50,7 +50,7 @@ func TestSettle(t *testing.T) {
 	} {
 		t.Run(tt.from+": "+tt.what, func(t *testing.T) {
 			t.Parallel()
-			d := &Dispute{Rule: compare.Usual, Runs: History{ecosystem.Base: runsOf(tt.name, tt.base), ecosystem.Head: runsOf(tt.name, tt.head)}}
+			d := &Dispute{Rule: compare.Usual, Runs: History{results.Base: runsOf(tt.name, tt.base), results.Head: runsOf(tt.name, tt.head)}}
 			switch tt.from {
 			case "regressed":
 				d.Cases.Regressed = suites.Cases(tt.name)
@@ -59,7 +59,7 @@ func TestSettle(t *testing.T) {
 			case "fixed":
 				d.Cases.Fixed = suites.Cases(tt.name)
 			}
-			got := d.Settle(func(i ecosystem.ID) bool { return i.Test == "TestExcused" })
+			got := d.Settle(func(i results.ID) bool { return i.Test == "TestExcused" })
 			if suites.Show(t, got) != tt.want {
 				t.Errorf("got %q, want %q", suites.Show(t, got), tt.want)
 			}
@@ -71,16 +71,16 @@ func TestSettle(t *testing.T) {
 // same failure each time, of a test that is not known to flip.
 func TestSettleSlow(t *testing.T) {
 	t.Parallel()
-	fails := func(outputs ...string) []ecosystem.Suite {
-		var out []ecosystem.Suite
+	fails := func(outputs ...string) []results.Suite {
+		var out []results.Suite
 		for _, o := range outputs {
-			out = append(out, ecosystem.Suite{suites.ID("m TestA"): {Status: ecosystem.Failed, Output: o}})
+			out = append(out, results.Suite{suites.ID("m TestA"): {Status: results.Failed, Output: o}})
 		}
 		return out
 	}
 	for _, tt := range []struct {
 		what    string
-		head    []ecosystem.Suite
+		head    []results.Suite
 		excused bool
 		want    string
 	}{
@@ -89,8 +89,8 @@ func TestSettleSlow(t *testing.T) {
 		{"a flip on record", fails("no", "no", "no"), true, "unsettled m TestA"},
 		{"two runs", fails("no", "no"), false, "unsettled m TestA"},
 	} {
-		d := &Dispute{Cases: Comparison{Regressed: suites.Cases("m TestA")}, Rule: compare.Slow, Runs: History{ecosystem.Base: runsOf("m TestA", "ppp"), ecosystem.Head: tt.head}}
-		if got := suites.Show(t, d.Settle(func(ecosystem.ID) bool { return tt.excused })); got != tt.want {
+		d := &Dispute{Cases: Comparison{Regressed: suites.Cases("m TestA")}, Rule: compare.Slow, Runs: History{results.Base: runsOf("m TestA", "ppp"), results.Head: tt.head}}
+		if got := suites.Show(t, d.Settle(func(results.ID) bool { return tt.excused })); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestSettleSlow(t *testing.T) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	asked := func(d *Dispute) bool { return len(d.Open(Disagreeing(d.Cases))) == 1 }
-	among := func(d *Dispute) bool { return len(d.Among(func(ecosystem.ID) bool { return true })) == 1 }
+	among := func(d *Dispute) bool { return len(d.Among(func(results.ID) bool { return true })) == 1 }
 	for _, tt := range []struct {
 		what       string
 		base, head string
@@ -119,7 +119,7 @@ func TestBounds(t *testing.T) {
 		{"failed among others and passed in a part", "pp", "fp", false, among, true},
 		{"failed twice", "ppp", "ffp", false, among, false},
 	} {
-		d := &Dispute{Rule: compare.Usual, Runs: History{ecosystem.Base: runsOf("m TestA", tt.base), ecosystem.Head: runsOf("m TestA", tt.head)}}
+		d := &Dispute{Rule: compare.Usual, Runs: History{results.Base: runsOf("m TestA", tt.base), results.Head: runsOf("m TestA", tt.head)}}
 		d.Cases.Regressed = suites.Cases("m TestA")
 		d.Cases.Regressed[0].Broken = tt.broken
 		if got := tt.holds(d); got != tt.want {
@@ -133,33 +133,33 @@ func TestBounds(t *testing.T) {
 func TestAmong(t *testing.T) {
 	t.Parallel()
 	a := suites.ID("a.py test")
-	d := &Dispute{Cases: Comparison{Regressed: suites.Cases("a.py test")}, Rule: compare.Usual, Runs: History{ecosystem.Base: runsOf("a.py test", "pp"), ecosystem.Head: runsOf("a.py test", "fp")}}
-	if got := d.Among(func(ecosystem.ID) bool { return false }); len(got) != 0 {
+	d := &Dispute{Cases: Comparison{Regressed: suites.Cases("a.py test")}, Rule: compare.Usual, Runs: History{results.Base: runsOf("a.py test", "pp"), results.Head: runsOf("a.py test", "fp")}}
+	if got := d.Among(func(results.ID) bool { return false }); len(got) != 0 {
 		t.Errorf("run again although its package is run in a process of its own: %v", got)
 	}
-	if got := d.Among(func(ecosystem.ID) bool { return true }); len(got) != 1 {
+	if got := d.Among(func(results.ID) bool { return true }); len(got) != 1 {
 		t.Fatalf("not run again among the others: %v", got)
 	}
 	for heads, want := range map[string]string{"fffff": "unsettled", "fffffff": "regressed", "ffp": "new_flakiness"} {
-		e := &Dispute{Cases: d.Cases, Rule: d.Rule, Runs: History{ecosystem.Base: runsOf("a.py test", "pp"), ecosystem.Head: runsOf("a.py test", "fp")}}
-		e.Take(&Dispute{Rule: compare.Whole, Runs: History{ecosystem.Base: runsOf("a.py test", strings.Repeat("p", len(heads))), ecosystem.Head: runsOf("a.py test", heads)}}, []ecosystem.ID{a}, compare.Whole)
-		if got := suites.Show(t, e.Settle(func(ecosystem.ID) bool { return false })); got != want+" a.py test" {
+		e := &Dispute{Cases: d.Cases, Rule: d.Rule, Runs: History{results.Base: runsOf("a.py test", "pp"), results.Head: runsOf("a.py test", "fp")}}
+		e.Take(&Dispute{Rule: compare.Whole, Runs: History{results.Base: runsOf("a.py test", strings.Repeat("p", len(heads))), results.Head: runsOf("a.py test", heads)}}, []results.ID{a}, compare.Whole)
+		if got := suites.Show(t, e.Settle(func(results.ID) bool { return false })); got != want+" a.py test" {
 			t.Errorf("%s: %q, want %s", heads, got, want)
 		}
 	}
 }
 
-func runsOf(name, letters string) []ecosystem.Suite {
-	var out []ecosystem.Suite
+func runsOf(name, letters string) []results.Suite {
+	var out []results.Suite
 	for _, l := range letters {
-		s := ecosystem.Suite{}
+		s := results.Suite{}
 		switch l {
 		case 'p':
-			s[suites.ID(name)] = ecosystem.Test{Status: ecosystem.Passed}
+			s[suites.ID(name)] = results.Test{Status: results.Passed}
 		case 'f':
-			s[suites.ID(name)] = ecosystem.Test{Status: ecosystem.Failed}
+			s[suites.ID(name)] = results.Test{Status: results.Failed}
 		case 's':
-			s[suites.ID(name)] = ecosystem.Test{Status: ecosystem.Skipped}
+			s[suites.ID(name)] = results.Test{Status: results.Skipped}
 		}
 		out = append(out, s)
 	}
@@ -170,12 +170,12 @@ func runsOf(name, letters string) []ecosystem.Suite {
 // evidence of all runs is named, the head's first.
 func TestSettleKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	run := func(evidence string, s ecosystem.Status) ecosystem.Suite {
-		return ecosystem.Suite{suites.ID("m TestA"): {Status: s, Evidence: evidence}}
+	run := func(evidence string, s results.Status) results.Suite {
+		return results.Suite{suites.ID("m TestA"): {Status: s, Evidence: evidence}}
 	}
 	c := Comparison{PreExisting: suites.Cases("m TestOld"), Unknown: suites.Cases("m TestU"), Regressed: suites.Cases("m TestA")}
-	d := &Dispute{Cases: c, Rule: compare.Slow, Runs: History{ecosystem.Base: []ecosystem.Suite{run("E1", ecosystem.Passed), run("E3", ecosystem.Passed), run("E3", ecosystem.Passed)}, ecosystem.Head: []ecosystem.Suite{run("E2", ecosystem.Failed), run("E4", ecosystem.Failed), run("E4", ecosystem.Failed)}}}
-	got := d.Settle(func(ecosystem.ID) bool { return false })
+	d := &Dispute{Cases: c, Rule: compare.Slow, Runs: History{results.Base: []results.Suite{run("E1", results.Passed), run("E3", results.Passed), run("E3", results.Passed)}, results.Head: []results.Suite{run("E2", results.Failed), run("E4", results.Failed), run("E4", results.Failed)}}}
+	got := d.Settle(func(results.ID) bool { return false })
 	if want := "regressed m TestA; pre_existing m TestOld; unknown m TestU"; suites.Show(t, got) != want {
 		t.Errorf("got %q, want %q", suites.Show(t, got), want)
 	}
@@ -192,13 +192,13 @@ func TestStillFailing(t *testing.T) {
 	crash := suites.Cases("m")
 	for _, tt := range []struct {
 		what string
-		run  ecosystem.Suite
-		want ecosystem.Status
+		run  results.Suite
+		want results.Status
 	}{
-		{"hits a test that passed on base", suites.Of("pass! m", "fail m TestA", "fail m TestOld"), ecosystem.Failed},
-		{"only the old failure", suites.Of("pass m", "pass m TestA", "fail m TestOld"), ecosystem.Passed},
-		{"nothing", suites.Of("pass m", "pass m TestA"), ecosystem.Passed},
-		{"another package", suites.Of("pass m", "pass n", "fail n TestA"), ecosystem.Passed},
+		{"hits a test that passed on base", suites.Of("pass! m", "fail m TestA", "fail m TestOld"), results.Failed},
+		{"only the old failure", suites.Of("pass m", "pass m TestA", "fail m TestOld"), results.Passed},
+		{"nothing", suites.Of("pass m", "pass m TestA"), results.Passed},
+		{"another package", suites.Of("pass m", "pass n", "fail n TestA"), results.Passed},
 	} {
 		if got := StillFailing(tt.run, base, crash...)[suites.ID("m")].Status; got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.what, got, tt.want)

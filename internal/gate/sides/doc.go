@@ -3,5 +3,6 @@
 // of the base stands in the head.
 //
 // It reads commits, trees and texts, and runs nothing. What is known of one language stands
-// in package ecosystem; what results of tests mean, in package compare.
+// in its package below ecosystem, what a text says of other files in package classes, and what
+// results of tests mean in package compare.
 package sides

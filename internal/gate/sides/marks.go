@@ -8,22 +8,24 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Marks finds the lines that the change adds to its sources by which code can recognise a
 // test run.
-func (r *Reader) Marks(ctx context.Context) ([]ecosystem.Mark, error) {
-	var found []ecosystem.Mark
+func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
+	var found []classes.Mark
 	for _, f := range r.Change.Files {
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.MayHaveMarks(f.Path) || ecosystem.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
 		}
 		added, err := r.addedText(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool {
+		found = append(found, slices.DeleteFunc(classes.MarksIn(f.Path, added), func(m classes.Mark) bool {
 			return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path))
 		})...)
 	}
@@ -41,19 +43,19 @@ func (r *Reader) isTestLibrary(ext string) bool {
 		for i, line := range strings.Split(r.textOf(f), "\n") {
 			lines[i] = line
 		}
-		return slices.ContainsFunc(ecosystem.MarksIn(f.name, lines), ecosystem.Mark.TakesPlace)
+		return slices.ContainsFunc(classes.MarksIn(f.name, lines), classes.Mark.TakesPlace)
 	})
 }
 
 // onBase says whether the base has a file.
 func (r *Reader) onBase(name string) bool {
-	_, ok := slices.BinarySearch(r.Plans[ecosystem.Base].Files, name)
+	_, ok := slices.BinarySearch(r.Plans[results.Base].Files, name)
 	return ok
 }
 
 // onHead says whether the head has a file.
 func (r *Reader) onHead(name string) bool {
-	_, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
+	_, ok := slices.BinarySearch(r.Plans[results.Head].Files, name)
 	return ok
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A Site is a test by where it stands in a tree, so that results of both sides
@@ -15,7 +17,7 @@ import (
 type Site struct{ At, Test string }
 
 // PackageDir is the folder of a package of a side.
-func (r *Reader) PackageDir(side ecosystem.Side, id ecosystem.ID) string {
+func (r *Reader) PackageDir(side results.Side, id results.ID) string {
 	best, dir := "", id.Package
 	for _, p := range r.allProjects(side) {
 		if p.Eco.Packages == nil {
@@ -29,7 +31,7 @@ func (r *Reader) PackageDir(side ecosystem.Side, id ecosystem.ID) string {
 	return dir
 }
 
-func (r *Reader) allProjects(side ecosystem.Side) []ecosystem.Project {
+func (r *Reader) allProjects(side results.Side) []ecosystem.Project {
 	if p := r.Plans[side]; p != nil {
 		return slices.Concat(p.Projects, p.Left)
 	}
@@ -37,22 +39,22 @@ func (r *Reader) allProjects(side ecosystem.Side) []ecosystem.Project {
 }
 
 // PlaceOf is where a test of a side stands.
-func (r *Reader) PlaceOf(side ecosystem.Side, id ecosystem.ID, eco string) Site {
+func (r *Reader) PlaceOf(side results.Side, id results.ID, eco string) Site {
 	switch {
 	case id.Command != "":
 		return Site{id.Unit + "$" + id.Command, ""}
-	case ecosystem.ByPackage(eco):
+	case languages.ByPackage(eco):
 		return Site{r.PackageDir(side, id), id.Test}
 	}
 	// Runners of one language name the groups around a test each in its own way.
 	return Site{id.Package, groups.Replace(id.Test)}
 }
 
-var groups = strings.NewReplacer("::", " ", ecosystem.NameSep, " ")
+var groups = strings.NewReplacer("::", " ", results.NameSep, " ")
 
 // ByPlace finds the tests of a suite by where they stand.
-func (r *Reader) ByPlace(side ecosystem.Side, s ecosystem.Suite) map[Site]ecosystem.ID {
-	out := make(map[Site]ecosystem.ID, len(s))
+func (r *Reader) ByPlace(side results.Side, s results.Suite) map[Site]results.ID {
+	out := make(map[Site]results.ID, len(s))
 	for id, t := range s {
 		eco := t.Eco
 		if eco == "" {
@@ -87,15 +89,15 @@ func (r *Reader) MovedTo(name string) string {
 			best = dir
 		}
 	}
-	if p := r.Plans[ecosystem.Head]; best != name && p != nil && slices.ContainsFunc(p.Files, func(f string) bool { return ecosystem.Inside(name, f) }) {
+	if p := r.Plans[results.Head]; best != name && p != nil && slices.ContainsFunc(p.Files, func(f string) bool { return ecosystem.Inside(name, f) }) {
 		return name
 	}
 	return best
 }
 
 // Sites are where a test of the base can stand in the head's tree.
-func (r *Reader) Sites(id ecosystem.ID, eco string) []Site {
-	at := r.PlaceOf(ecosystem.Base, id, eco)
+func (r *Reader) Sites(id results.ID, eco string) []Site {
+	at := r.PlaceOf(results.Base, id, eco)
 	out := []Site{at}
 	if id.Command != "" {
 		return append(out, Site{r.MovedTo(id.Unit) + "$" + id.Command, ""})
@@ -103,7 +105,7 @@ func (r *Reader) Sites(id ecosystem.ID, eco string) []Site {
 	if moved := r.MovedTo(at.At); moved != at.At {
 		out = append(out, Site{moved, at.Test})
 	}
-	if file, _ := r.TestFileOf(id); ecosystem.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
+	if file, _ := r.TestFileOf(id); languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
 	}
 	return out
@@ -112,7 +114,7 @@ func (r *Reader) Sites(id ecosystem.ID, eco string) []Site {
 // MovedAsItIs says whether the file of a test of the base has another name on the head and the
 // same text, so that what runs there is the base's: in the same folder, or moved along with the
 // sources, as its relative imports would lead elsewhere.
-func (r *Reader) MovedAsItIs(id ecosystem.ID) bool {
+func (r *Reader) MovedAsItIs(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	return src != nil && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
 		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && !f.Binary &&
@@ -145,18 +147,18 @@ func (r *Reader) movedWhole(f change.File) bool {
 		case o.Status == change.Renamed:
 			rel, ok := inside(o.OldPath)
 			moved[o.OldPath] = ok && o.Path == path.Join(to, rel)
-		case o.Status != change.Deleted && o.Status != change.Modified && ecosystem.IsSource(o.Path):
+		case o.Status != change.Deleted && o.Status != change.Modified && languages.IsSource(o.Path):
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.Plans[ecosystem.Base].Files, func(name string) bool {
+	return !slices.ContainsFunc(r.Plans[results.Base].Files, func(name string) bool {
 		_, ok := inside(name)
-		return ok && ecosystem.IsSource(name) && !moved[name]
+		return ok && languages.IsSource(name) && !moved[name]
 	})
 }
 
 // EcoOf names the ecosystem of the command that reported a test.
-func (r *Reader) EcoOf(id ecosystem.ID) string {
-	pkg := ecosystem.ID{Unit: id.Unit, Package: id.Package}
-	return cmp.Or(r.Suites[ecosystem.Head][id].Eco, r.Suites[ecosystem.Base][id].Eco, r.Suites[ecosystem.Head][pkg].Eco, r.Suites[ecosystem.Base][pkg].Eco)
+func (r *Reader) EcoOf(id results.ID) string {
+	pkg := results.ID{Unit: id.Unit, Package: id.Package}
+	return cmp.Or(r.Suites[results.Head][id].Eco, r.Suites[results.Base][id].Eco, r.Suites[results.Head][pkg].Eco, r.Suites[results.Base][pkg].Eco)
 }

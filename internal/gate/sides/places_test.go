@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestMovedWhole holds when a test that moves with its sources is still the base's: nothing that
@@ -25,7 +25,7 @@ func TestMovedWhole(t *testing.T) {
 		{"a source moves elsewhere", []string{"a/src/x.js", "a/src/y.js", "a/test/x.test.js"}, []change.File{moved("a/src/x.js", "b/src/x.js"), moved("a/src/y.js", "c/y.js"), test}, false},
 		{"a source is new", []string{"a/src/x.js", "a/test/x.test.js"}, []change.File{moved("a/src/x.js", "b/src/x.js"), test, {Path: "lib/x.js", Status: change.Added}}, false},
 	} {
-		r := &Reader{Change: change.Change{Files: tt.files}, Plans: map[ecosystem.Side]*Plan{ecosystem.Base: {Files: tt.base}}}
+		r := &Reader{Change: change.Change{Files: tt.files}, Plans: map[results.Side]*Plan{results.Base: {Files: tt.base}}}
 		if got := r.movedWhole(test); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}

@@ -4,8 +4,9 @@ import (
 	"path"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -20,13 +21,13 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 		if t.Mixed {
 			return nil, false
 		}
-		_, source, _ := r.namedIn(t.Path, ecosystem.Imports)
-		return nil, source || ecosystem.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
-			t.Class == compare.Support && ecosystem.MayHelpTests(t.Path) && !ecosystem.InTestFolder(t.Path) // of a library for tests it is the product
+		_, source, _ := r.namedIn(t.Path, classes.Imports)
+		return nil, source || native.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
+			t.Class == compare.Support && classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
 	case compare.Data:
 		return nil, r.inProduct(t.Path)
 	case compare.Steering:
-		if data := ecosystem.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
+		if data := classes.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
 			return &workspace.Put{Path: t.Path, Data: data}, true
 		}
 		return nil, !t.Mixed && r.inProduct(t.Path)
@@ -41,6 +42,6 @@ var besideProduct = pattern.New(`(?:^|/)(?:scripts?|tools?|bench(?:marks?|es)?|e
 func (r *Reader) inProduct(name string) bool {
 	all := r.sourcesOfBase()
 	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
-		return !f.test && !f.apart && !ecosystem.InTestFolder(f.name) && !besideProduct.MatchString(f.name) && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), name)
+		return !f.test && !f.apart && !classes.InTestFolder(f.name) && !besideProduct.MatchString(f.name) && classes.NamesInTree(r.textOf(f), path.Dir(f.name), name)
 	})
 }

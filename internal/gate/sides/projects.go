@@ -6,16 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // OverlayCommands are the test commands of a side that report the tests of each file, and
 // that have to do with one of files.
-func (r *Reader) OverlayCommands(side ecosystem.Side, files []string) []ecosystem.Command {
+func (r *Reader) OverlayCommands(side results.Side, files []string) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.Plans[side].Test {
 		mine := func(f string) bool { return r.Runs(side, c, f) }
-		if c.Results != nil && !ecosystem.ByPackage(c.Eco) && slices.ContainsFunc(files, mine) {
+		if c.Results != nil && !languages.ByPackage(c.Eco) && slices.ContainsFunc(files, mine) {
 			out = append(out, c)
 		}
 	}
@@ -24,7 +27,7 @@ func (r *Reader) OverlayCommands(side ecosystem.Side, files []string) []ecosyste
 
 // Runs says whether a test command of a side has to do with a file: it lies in
 // the command's folder and in that of no project further in.
-func (r *Reader) Runs(side ecosystem.Side, c ecosystem.Command, name string) bool {
+func (r *Reader) Runs(side results.Side, c ecosystem.Command, name string) bool {
 	var same []ecosystem.Project
 	for _, p := range r.Plans[side].Projects {
 		if p.Eco.Name == c.Eco && ecosystem.Inside(c.Unit, p.Dir) {
@@ -37,30 +40,30 @@ func (r *Reader) Runs(side ecosystem.Side, c ecosystem.Command, name string) boo
 
 // GoneFromHead says whether the head has no file of a name.
 func (r *Reader) GoneFromHead(name string) bool {
-	_, there := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
+	_, there := slices.BinarySearch(r.Plans[results.Head].Files, name)
 	return !there
 }
 
 // Wanting returns what says of a failed test whether it wants what only the
 // change has: a dependency, or a name that its sources define.
-func (r *Reader) Wanting() func(ecosystem.Test) (deps, api bool) {
+func (r *Reader) Wanting() func(results.Test) (deps, api bool) {
 	before, after := map[string]bool{}, map[string]bool{}
 	steered := false
 	for _, f := range r.Change.Files {
-		if ecosystem.IsTestFile(f.Path) {
+		if languages.IsTestFile(f.Path) {
 			continue
 		}
-		steered = steered || ecosystem.Steers(f.Path)
+		steered = steered || languages.Steers(f.Path)
 		if b, err := ecosystem.ReadInTree(r.Base.Dir, f.Path); err == nil {
-			maps.Copy(before, ecosystem.Words(b))
+			maps.Copy(before, classes.Words(b))
 		}
 		if a, err := ecosystem.ReadInTree(r.Head.Dir, f.Path); err == nil {
-			maps.Copy(after, ecosystem.Words(a))
+			maps.Copy(after, classes.Words(a))
 			after[strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))] = true
 		}
 	}
-	return func(t ecosystem.Test) (deps, api bool) {
-		e := ecosystem.Named(t.Eco)
+	return func(t results.Test) (deps, api bool) {
+		e := languages.Named(t.Eco)
 		if e == nil || e.Absent == nil {
 			return false, false
 		}
@@ -68,7 +71,7 @@ func (r *Reader) Wanting() func(ecosystem.Test) (deps, api bool) {
 		if name == "" {
 			return false, false
 		}
-		for w := range ecosystem.Words([]byte(name)) {
+		for w := range classes.Words([]byte(name)) {
 			api = api || after[w] && !before[w]
 		}
 		deps = dep && steered && !api
@@ -77,7 +80,7 @@ func (r *Reader) Wanting() func(ecosystem.Test) (deps, api bool) {
 }
 
 // ProjectAt is a project of a side by its ecosystem and folder, nil for none.
-func (r *Reader) ProjectAt(side ecosystem.Side, eco, dir string) *ecosystem.Project {
+func (r *Reader) ProjectAt(side results.Side, eco, dir string) *ecosystem.Project {
 	for _, list := range []*[]ecosystem.Project{&r.Plans[side].Projects, &r.Plans[side].Left} {
 		for i, p := range *list {
 			if p.Eco.Name == eco && p.Dir == dir {
@@ -91,11 +94,11 @@ func (r *Reader) ProjectAt(side ecosystem.Side, eco, dir string) *ecosystem.Proj
 // ProjectMovedTo is the folder in which the head has a project of the base, its own where that
 // did not move: one that all of its files of tests are in, in the same places below it.
 func (r *Reader) ProjectMovedTo(p ecosystem.Project) string {
-	if to := r.MovedTo(p.Dir); to != p.Dir || r.Plans[ecosystem.Head] == nil || p.Eco.IsTest == nil {
+	if to := r.MovedTo(p.Dir); to != p.Dir || r.Plans[results.Head] == nil || p.Eco.IsTest == nil {
 		return to
 	}
 	to, some := p.Dir, false
-	for _, f := range r.Plans[ecosystem.Base].Files {
+	for _, f := range r.Plans[results.Base].Files {
 		if !ecosystem.Inside(p.Dir, f) || !p.Eco.IsTest(f) || !r.ownedBy(p, f) {
 			continue
 		}
@@ -109,7 +112,7 @@ func (r *Reader) ProjectMovedTo(p ecosystem.Project) string {
 		}
 		to, some = dir, true
 	}
-	if !some || to == p.Dir || r.ProjectAt(ecosystem.Head, p.Eco.Name, to) == nil {
+	if !some || to == p.Dir || r.ProjectAt(results.Head, p.Eco.Name, to) == nil {
 		return p.Dir
 	}
 	return to
@@ -117,7 +120,7 @@ func (r *Reader) ProjectMovedTo(p ecosystem.Project) string {
 
 // ownedBy says whether a file of the base is in no project of the same ecosystem further in.
 func (r *Reader) ownedBy(p ecosystem.Project, name string) bool {
-	for _, list := range [][]ecosystem.Project{r.Plans[ecosystem.Base].Projects, r.Plans[ecosystem.Base].Left} {
+	for _, list := range [][]ecosystem.Project{r.Plans[results.Base].Projects, r.Plans[results.Base].Left} {
 		for _, in := range list {
 			if in.Eco == p.Eco && len(in.Dir) > len(p.Dir) && in.Dir != p.Dir && ecosystem.Inside(in.Dir, name) {
 				return false
@@ -130,11 +133,11 @@ func (r *Reader) ownedBy(p ecosystem.Project, name string) bool {
 // Deleted says whether the change takes a project of the base away: nothing that
 // it was found by is left, also not elsewhere.
 func (r *Reader) Deleted(p ecosystem.Project) bool {
-	files := r.Plans[ecosystem.Head].Files
+	files := r.Plans[results.Head].Files
 	found := func(name string) bool { _, ok := slices.BinarySearch(files, name); return ok }
 	marks := 0
 	for _, w := range p.Why {
-		if _, onBase := slices.BinarySearch(r.Plans[ecosystem.Base].Files, w); !onBase {
+		if _, onBase := slices.BinarySearch(r.Plans[results.Base].Files, w); !onBase {
 			continue
 		}
 		if marks++; found(w) || found(r.MovedTo(w)) {

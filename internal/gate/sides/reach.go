@@ -6,15 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Reaches says whether a touched file can influence a test, and by running what it
 // would show; no places: by all that its command runs.
-func (r *Reader) Reaches(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+func (r *Reader) Reaches(t Touch, id results.ID, eco string) (places []string, ok bool) {
 	if t.Class == compare.Test && !t.Mixed && id.Command == "" && r.runTogether(t, id, eco) {
-		if ecosystem.ByPackage(eco) {
+		if languages.ByPackage(eco) {
 			return r.packageSites(id, eco), true
 		}
 		return nil, true
@@ -23,25 +26,25 @@ func (r *Reader) Reaches(t Touch, id ecosystem.ID, eco string) (places []string,
 }
 
 // runTogether says whether a command in which the tests of a file reach all others runs a test.
-func (r *Reader) runTogether(t Touch, id ecosystem.ID, eco string) bool {
-	return r.Together != nil && t.eco == eco && slices.ContainsFunc(r.Plans[ecosystem.Base].Test, func(c ecosystem.Command) bool {
-		return c.Eco == eco && c.Unit == id.Unit && c.Results != nil && r.Together(c) && r.Runs(ecosystem.Base, c, t.Path)
+func (r *Reader) runTogether(t Touch, id results.ID, eco string) bool {
+	return r.Together != nil && t.eco == eco && slices.ContainsFunc(r.Plans[results.Base].Test, func(c ecosystem.Command) bool {
+		return c.Eco == eco && c.Unit == id.Unit && c.Results != nil && r.Together(c) && r.Runs(results.Base, c, t.Path)
 	})
 }
 
 // Concerns is Reaches by what a file and a test say of one another, and not by what a file
 // of tests does to others that its command runs.
-func (r *Reader) Concerns(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, ok bool) {
 	unit := id.Unit
 	within := ecosystem.Inside(unit, t.Path)
-	mine := t.eco == "" || t.eco == eco || t.Mixed && ecosystem.InMixed(t.Path, eco)
+	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco)
 	if t.Class == compare.Steering {
 		concerns := within || ecosystem.Inside(path.Dir(t.Path), unit)
 		runsAny := id.Command != "" || r.Configured
 		switch {
 		case !concerns, !runsAny && (!mine || t.eco == "" && !t.Mixed):
 			return nil, false
-		case ecosystem.ByPackage(eco) && id.Command == "":
+		case languages.ByPackage(eco) && id.Command == "":
 			return r.packageSites(id, eco), true
 		}
 		return nil, true
@@ -51,16 +54,16 @@ func (r *Reader) Concerns(t Touch, id ecosystem.ID, eco string) (places []string
 		return nil, within
 	case !within || !mine:
 		return nil, false
-	case ecosystem.ByPackage(eco):
+	case languages.ByPackage(eco):
 		return r.packageSites(id, eco), r.packageReached(t, id, eco)
 	}
 	return r.filesReach(t, id, eco)
 }
 
 // packageSites are the folders in which the package of a test can stand.
-func (r *Reader) packageSites(id ecosystem.ID, eco string) []string {
+func (r *Reader) packageSites(id results.ID, eco string) []string {
 	var out []string
-	for _, s := range r.Sites(ecosystem.ID{Unit: id.Unit, Package: id.Package, Test: id.Test}, eco) {
+	for _, s := range r.Sites(results.ID{Unit: id.Unit, Package: id.Package, Test: id.Test}, eco) {
 		if !slices.Contains(out, s.At) {
 			out = append(out, s.At)
 		}
@@ -70,13 +73,13 @@ func (r *Reader) packageSites(id ecosystem.ID, eco string) []string {
 
 // packageReached says whether a file belongs to the package of a test, or is data that
 // its tests name.
-func (r *Reader) packageReached(t Touch, id ecosystem.ID, eco string) bool {
-	dir := r.PackageDir(ecosystem.Base, id)
+func (r *Reader) packageReached(t Touch, id results.ID, eco string) bool {
+	dir := r.PackageDir(results.Base, id)
 	if slices.Contains(r.packageSites(id, eco), path.Dir(t.Path)) {
 		return true
 	}
-	by := ecosystem.Named(eco)
-	if by.IsTest(t.Path) && !ecosystem.InFolder(t.Path, ecosystem.DataFolders...) {
+	by := languages.Named(eco)
+	if by.IsTest(t.Path) && !ecosystem.InFolder(t.Path, classes.DataFolders...) {
 		return false
 	}
 	if near := r.nearestPackage(by.Packages, t.Path); near != "" && near == dir {
@@ -99,11 +102,11 @@ func (r *Reader) nearestPackage(by *ecosystem.Packages, name string) string {
 
 // testsName says whether the base's tests in a folder name a file.
 func (r *Reader) testsName(dir, file string) bool {
-	for _, f := range r.Plans[ecosystem.Base].Files {
-		if path.Dir(f) != dir || !ecosystem.IsTestSource(f) {
+	for _, f := range r.Plans[results.Base].Files {
+		if path.Dir(f) != dir || !languages.IsTestSource(f) {
 			continue
 		}
-		if src, err := ecosystem.ReadInTree(r.Base.Dir, f); err == nil && ecosystem.Names(string(src), dir, file) {
+		if src, err := ecosystem.ReadInTree(r.Base.Dir, f); err == nil && classes.Names(string(src), dir, file) {
 			return true
 		}
 	}
@@ -111,7 +114,7 @@ func (r *Reader) testsName(dir, file string) bool {
 }
 
 // filesReach says which test file a touched file belongs to; none: all of them.
-func (r *Reader) filesReach(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+func (r *Reader) filesReach(t Touch, id results.ID, eco string) (places []string, ok bool) {
 	file, src := r.TestFileOf(id)
 	if src == nil {
 		return nil, true
@@ -123,14 +126,14 @@ func (r *Reader) filesReach(t Touch, id ecosystem.ID, eco string) (places []stri
 	switch {
 	case t.examples:
 		return here, t.Path == file
-	case t.Class == compare.Test && !t.Mixed && !ecosystem.IsTestSource(file) && ecosystem.ForTests(t.Path, r.readBase) != "":
+	case t.Class == compare.Test && !t.Mixed && !languages.IsTestSource(file) && classes.ForTests(t.Path, r.readBase) != "":
 		return nil, true // the program whose tests these are is made of several files
 	case t.Class == compare.Test && !t.Mixed:
 		return here, t.Path == file || t.Path == r.MovedTo(file) || r.importers(t.Path)[file]
 	case t.Class == compare.Data && ecosystem.InFolder(t.Path, "__snapshots__"):
 		of := path.Join(path.Dir(path.Dir(t.Path)), strings.TrimSuffix(path.Base(t.Path), ".snap"))
 		return here, of == file
-	case t.Class == compare.Data && ecosystem.Names(string(src), path.Dir(file), t.Path):
+	case t.Class == compare.Data && classes.Names(string(src), path.Dir(file), t.Path):
 		return here, true
 	case t.Class == compare.Data && r.namedElsewhere(t.Path, id.Unit):
 		return nil, false
@@ -189,7 +192,7 @@ func (r *Reader) namedElsewhere(file, unit string) bool {
 		if read++; read > maxRead {
 			return false
 		}
-		if ecosystem.Names(r.textOf(f), path.Dir(f.name), file) {
+		if classes.Names(r.textOf(f), path.Dir(f.name), file) {
 			return true
 		}
 	}
@@ -221,23 +224,23 @@ func (r *Reader) Edits(name string) bool {
 
 // sourceText says whether a changed file is one of the sources.
 func (r *Reader) sourceText(file string) bool {
-	return ecosystem.IsSource(file) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == file && !t.Mixed })
+	return languages.IsSource(file) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == file && !t.Mixed })
 }
 
 // RootGone says whether a message names what a project of the base is imported by, and no
 // project of the head is.
 func (r *Reader) RootGone(message string) bool {
-	roots := func(side ecosystem.Side) []string {
+	roots := func(side results.Side) []string {
 		var out []string
 		for _, p := range r.allProjects(side) {
-			if by := ecosystem.PackagesOf(p.Eco.Name); by != nil && by.Root(p) != "" {
+			if by := languages.PackagesOf(p.Eco.Name); by != nil && by.Root(p) != "" {
 				out = append(out, by.Root(p))
 			}
 		}
 		return out
 	}
-	head := roots(ecosystem.Head)
-	return slices.ContainsFunc(roots(ecosystem.Base), func(root string) bool { return !slices.Contains(head, root) && ecosystem.Mentions(message, root) })
+	head := roots(results.Head)
+	return slices.ContainsFunc(roots(results.Base), func(root string) bool { return !slices.Contains(head, root) && results.Mentions(message, root) })
 }
 
 // Undeclared says whether a folder of the change's sources has lost the declaration of a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -35,7 +35,7 @@ func TestImporters(t *testing.T) {
 		}
 		files = append(files, name)
 	}
-	r := &Reader{Base: &workspace.Tree{Dir: dir}, Plans: map[ecosystem.Side]*Plan{ecosystem.Base: {Files: files}}}
+	r := &Reader{Base: &workspace.Tree{Dir: dir}, Plans: map[results.Side]*Plan{results.Base: {Files: files}}}
 	for name, want := range map[string]map[string]bool{
 		"tests/test_base.py":  {"tests/test_sub.py": true, "tests/test_third.py": true},
 		"tests/test_other.py": {},

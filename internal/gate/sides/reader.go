@@ -2,7 +2,9 @@ package sides
 
 import (
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -12,14 +14,14 @@ type Reader struct {
 	Mirror     *workspace.Mirror
 	Change     change.Change
 	Base, Head *workspace.Tree
-	Plans      map[ecosystem.Side]*Plan           // what is run on each side, as far as it is known
-	Suites     map[ecosystem.Side]ecosystem.Suite // what that reported, as far as it has run
-	Configured bool                               // the configuration names the commands of tests
-	Together   func(ecosystem.Command) bool       // says whether the tests of one file reach all others of a command; nil: they never do
-	Note       func(format string, args ...any)   // says something of the change once
+	Plans      map[results.Side]*Plan           // what is run on each side, as far as it is known
+	Suites     map[results.Side]results.Suite   // what that reported, as far as it has run
+	Configured bool                             // the configuration names the commands of tests
+	Together   func(ecosystem.Command) bool     // says whether the tests of one file reach all others of a command; nil: they never do
+	Note       func(format string, args ...any) // says something of the change once
 
-	Texts   map[string]ecosystem.Versions // of the files of the change
-	Touched []Touch                       // paths of the change that are not source
+	Texts   map[string]classes.Versions // of the files of the change
+	Touched []Touch                     // paths of the change that are not source
 
 	baseSources []*baseSource // of the base; filled when asked for
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
@@ -29,8 +31,8 @@ type Reader struct {
 }
 
 // dir is where the files of a side lie.
-func (r *Reader) dir(side ecosystem.Side) string {
-	if side == ecosystem.Base {
+func (r *Reader) dir(side results.Side) string {
+	if side == results.Base {
 		return r.Base.Dir
 	}
 	return r.Head.Dir

@@ -5,7 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A steeringText is a file that says how tests are run; eco is empty where it is not that
@@ -26,14 +31,14 @@ func (r *Reader) said() said {
 	var settings []string
 	var steering []steeringText
 	note := func(dir, text string) {
-		for config, eco := range ecosystem.CompilerSettings(text) {
+		for config, eco := range node.CompilerSettings(text) {
 			judges[path.Join(dir, config)] = eco
 		}
 		for _, w := range ecosystem.CalledIn(text) {
 			called[path.Join(dir, w)] = true
 		}
 	}
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		if r.Plans[side] == nil {
 			continue
 		}
@@ -55,24 +60,24 @@ func (r *Reader) said() said {
 				}
 				steering = append(steering, s)
 			}
-			for _, text := range ecosystem.RunnerSettings(root, p.Dir) {
+			for _, text := range classes.RunnerSettings(root, p.Dir) {
 				settings = append(settings, text)
 				steering = append(steering, steeringText{p.Dir, text, p.Eco.Name})
 			}
 		}
 		for _, name := range r.Plans[side].Files {
-			eco := ecosystem.DeclaresTests(name)
+			eco := native.DeclaresTests(name)
 			if eco == "" || ecosystem.IgnoredDir(path.Dir(name)) {
 				continue
 			}
 			if src, err := ecosystem.ReadInTree(root, name); err == nil {
-				for _, script := range ecosystem.DeclaredScripts(name, string(src)) {
+				for _, script := range native.DeclaredScripts(name, string(src)) {
 					judges[path.Join(path.Dir(name), script)], judges[path.Clean(script)] = eco, eco
 				}
 			}
 		}
 		for name := range called {
-			if src, err := ecosystem.ReadInTree(root, name); err == nil && !ecosystem.IsSource(name) {
+			if src, err := ecosystem.ReadInTree(root, name); err == nil && !languages.IsSource(name) {
 				steering = append(steering, steeringText{path.Dir(name), string(src), ""})
 			}
 		}
@@ -81,26 +86,26 @@ func (r *Reader) said() said {
 }
 
 // Referred reads what the trees say of files elsewhere.
-func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred {
+func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 	in := r.said()
 	called, steering := in.called, in.steering
 	all := strings.Join(in.settings, "\n")
 	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
-	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+	for _, side := range []results.Side{results.Base, results.Head} {
 		if p := r.Plans[side]; p != nil {
 			doctests = doctests || slices.ContainsFunc(p.Test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
 		}
 	}
 	imports := func(text, dir, name string) bool {
-		return ecosystem.Imports(text, dir, name) || ecosystem.UsesClass(text, name)
+		return classes.Imports(text, dir, name) || classes.UsesClass(text, name)
 	}
-	return ecosystem.Referred{
+	return classes.Referred{
 		Called:   called,
 		Judges:   in.judges,
 		Runs:     r.runsTests(called),
 		Product:  r.product(called),
 		Doctests: doctests,
-		Setup:    func(name string) bool { return ecosystem.NamesSetup(all, name) },
+		Setup:    func(name string) bool { return classes.NamesSetup(all, name) },
 		Data:     r.data(both, steering),
 		Ships:    r.ships,
 		Documented: func(name string) string {
@@ -109,15 +114,15 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		Steered: r.steered(both, steering),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
-			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) && !ecosystem.IsTestProgram(name, v.Base, r.readBase) && !r.Reported(name) {
+			if v.Base == nil || !classes.HoldsTests(name, v.Base) && !native.IsTestProgram(name, v.Base, r.readBase) && !r.Reported(name) {
 				return false
 			}
-			test, source, ok := r.namedIn(name, ecosystem.Imports)
+			test, source, ok := r.namedIn(name, classes.Imports)
 			return ok && !test && !source
 		},
 		Helper: func(name string) bool {
-			return ecosystem.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
-				ecosystem.IsCalledHelper(name) && r.onlyTests(both, ecosystem.ImportsOrLists)(name)
+			return classes.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
+				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name)
 		},
 	}
 }
@@ -125,7 +130,7 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 // documented names the ecosystem that runs the examples of a document as tests, as the base has
 // it; empty: none does.
 func (r *Reader) documented(name, settings string, steering []steeringText) string {
-	p := r.Plans[ecosystem.Base]
+	p := r.Plans[results.Base]
 	if p == nil {
 		return ""
 	}
@@ -136,14 +141,14 @@ func (r *Reader) documented(name, settings string, steering []steeringText) stri
 	for _, c := range p.Test {
 		texts = append(texts, c.Text)
 	}
-	if eco := ecosystem.CollectsDocument(strings.Join(texts, "\n"), name); eco != "" {
+	if eco := classes.CollectsDocument(strings.Join(texts, "\n"), name); eco != "" {
 		return eco
 	}
 	for _, f := range r.sourcesOfBase() {
 		if f.apart {
 			continue
 		}
-		if eco := ecosystem.RunsDocument(f.name, r.textOf(f), name); eco != "" {
+		if eco := classes.RunsDocument(f.name, r.textOf(f), name); eco != "" {
 			return eco
 		}
 	}
@@ -152,16 +157,16 @@ func (r *Reader) documented(name, settings string, steering []steeringText) stri
 
 // ships says whether sources beside a folder of data, or below it, name it.
 func (r *Reader) ships(name string) bool {
-	beside, ok := ecosystem.ShippedBy(name)
-	if !ok || r.Plans[ecosystem.Base] == nil {
+	beside, ok := classes.ShippedBy(name)
+	if !ok || r.Plans[results.Base] == nil {
 		return false
 	}
 	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
-		if f.test || f.apart || !strings.HasPrefix(f.name, beside+"/") || ecosystem.InTestFolder(f.name) {
+		if f.test || f.apart || !strings.HasPrefix(f.name, beside+"/") || classes.InTestFolder(f.name) {
 			return false
 		}
 		text, dir := r.textOf(f), path.Dir(f.name)
-		return ecosystem.Names(text, dir, name) || ecosystem.Embeds(text, dir, name)
+		return classes.Names(text, dir, name) || classes.Embeds(text, dir, name)
 	})
 }
 
@@ -180,19 +185,19 @@ const maxRead = 4000
 // steered recognises files that are a part of what steers tests, and that no source
 // names: what a Makefile includes, a file of variables, a plug-in of a configuration, a
 // list of tests.
-func (r *Reader) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
+func (r *Reader) steered(both map[string]classes.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v := both[name]
-		if ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests, unless it is called a helper
-			if eco, ok := r.onlySteering(name, both, steering, ecosystem.ImportsScript); ok || !ecosystem.IsCalledHelper(name) {
+		if classes.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests, unless it is called a helper
+			if eco, ok := r.onlySteering(name, both, steering, classes.ImportsScript); ok || !classes.IsCalledHelper(name) {
 				return eco, ok
 			}
-			return r.onlySteering(name, both, steering, ecosystem.Reads)
+			return r.onlySteering(name, both, steering, classes.Reads)
 		}
-		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Includes); ok {
+		if eco, ok := r.onlySteering(name, both, steering, classes.Includes); ok {
 			return eco, true
 		}
-		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Reads); ok && r.Plans[ecosystem.Base] != nil && ecosystem.ListsTests(string(v.Base), r.Plans[ecosystem.Base].Files) {
+		if eco, ok := r.onlySteering(name, both, steering, classes.Reads); ok && r.Plans[results.Base] != nil && classes.ListsTests(string(v.Base), r.Plans[results.Base].Files) {
 			return eco, true
 		}
 		return "", false
@@ -200,33 +205,33 @@ func (r *Reader) steered(both map[string]ecosystem.Versions, steering []steering
 }
 
 // data recognises files that tests, or what steers them, name and no source does.
-func (r *Reader) data(both map[string]ecosystem.Versions, steering []steeringText) func(string) bool {
-	named := r.onlyTests(both, ecosystem.Names)
+func (r *Reader) data(both map[string]classes.Versions, steering []steeringText) func(string) bool {
+	named := r.onlyTests(both, classes.Names)
 	return func(name string) bool {
 		if named(name) {
 			return true
 		}
 		v := both[name]
-		_, ok := r.onlySteering(name, both, steering, ecosystem.Reads)
-		return ok && !ecosystem.IsCode(name, v.Base, v.Head)
+		_, ok := r.onlySteering(name, both, steering, classes.Reads)
+		return ok && !classes.IsCode(name, v.Base, v.Head)
 	}
 }
 
 // onlySteering says whether what steers tests refers to a file and no source does, and of
 // which ecosystem that is.
-func (r *Reader) onlySteering(name string, both map[string]ecosystem.Versions, steering []steeringText, refers func(text, dir, name string) bool) (eco string, ok bool) {
+func (r *Reader) onlySteering(name string, both map[string]classes.Versions, steering []steeringText, refers func(text, dir, name string) bool) (eco string, ok bool) {
 	i := slices.IndexFunc(steering, func(s steeringText) bool { return refers(s.text, s.dir, name) })
 	if _, changed := both[name]; !changed || i < 0 {
 		return "", false
 	}
 	_, source, ok := r.namedIn(name, func(text, dir, name string) bool {
-		return ecosystem.Names(text, dir, name) || ecosystem.Imports(text, dir, name)
+		return classes.Names(text, dir, name) || classes.Imports(text, dir, name)
 	})
 	return steering[i].eco, ok && !source
 }
 
 // onlyTests recognises files that test files refer to and no source does.
-func (r *Reader) onlyTests(both map[string]ecosystem.Versions, refers func(text, dir, name string) bool) func(string) bool {
+func (r *Reader) onlyTests(both map[string]classes.Versions, refers func(text, dir, name string) bool) func(string) bool {
 	return func(name string) bool {
 		if _, changed := both[name]; !changed {
 			return false
@@ -239,7 +244,7 @@ func (r *Reader) onlyTests(both map[string]ecosystem.Versions, refers func(text,
 // namedIn says whether tests and other sources of the base refer to a file. ok is false
 // where there are too many to look at: in doubt a file is source.
 func (r *Reader) namedIn(name string, refers func(text, dir, name string) bool) (test, source, ok bool) {
-	p := r.Plans[ecosystem.Base]
+	p := r.Plans[results.Base]
 	if p == nil {
 		return false, false, true
 	}
@@ -276,12 +281,12 @@ type baseSource struct {
 func (r *Reader) sourcesOfBase() []*baseSource {
 	if r.baseSources == nil {
 		r.baseSources = []*baseSource{}
-		for _, f := range r.Plans[ecosystem.Base].Files {
-			if ecosystem.IsSource(f) {
-				test := ecosystem.IsTestSource(f)
+		for _, f := range r.Plans[results.Base].Files {
+			if languages.IsSource(f) {
+				test := languages.IsTestSource(f)
 				r.baseSources = append(r.baseSources, &baseSource{
 					name: f, test: test, // conftest.py is both, and what it imports is there for tests
-					apart: ecosystem.IsRunnerSettings(f) && !test || ecosystem.IgnoredDir(path.Dir(f)),
+					apart: classes.IsRunnerSettings(f) && !test || ecosystem.IgnoredDir(path.Dir(f)),
 				})
 			}
 		}
@@ -302,7 +307,7 @@ func (r *Reader) textOf(f *baseSource) string {
 func (r *Reader) runsTests(called map[string]bool) func(string) bool {
 	var scripts map[string][]string // what a test command gets to, with the parts of each
 	return func(name string) bool {
-		if r.Plans[ecosystem.Base] == nil || !r.maySteer(name) {
+		if r.Plans[results.Base] == nil || !r.maySteer(name) {
 			return false
 		}
 		if scripts == nil {
@@ -313,17 +318,17 @@ func (r *Reader) runsTests(called map[string]bool) func(string) bool {
 			return false
 		}
 		names := func(f string) bool {
-			return ecosystem.NamesTests(string(r.readBase(f)), f, r.Plans[ecosystem.Base].Files)
+			return classes.NamesTests(string(r.readBase(f)), f, r.Plans[results.Base].Files)
 		}
-		return names(name) || ecosystem.SetsVariables(string(r.readBase(name))) ||
+		return names(name) || classes.SetsVariables(string(r.readBase(name))) ||
 			called[name] && slices.ContainsFunc(parts, func(f string) bool { return names(f) && !r.usedElsewhere(f, scripts) })
 	}
 }
 
 // maySteer says whether a file is code of the base that is no test itself.
 func (r *Reader) maySteer(name string) bool {
-	_, there := slices.BinarySearch(r.Plans[ecosystem.Base].Files, name)
-	return there && !ecosystem.IsTestFile(name) && (path.Ext(name) == "" || ecosystem.IsCode(name))
+	_, there := slices.BinarySearch(r.Plans[results.Base].Files, name)
+	return there && !languages.IsTestFile(name) && (path.Ext(name) == "" || classes.IsCode(name))
 }
 
 // maxScripts bounds how many scripts are followed from test commands.
@@ -333,7 +338,7 @@ const maxScripts = 200
 // or call.
 func (r *Reader) scripts(called map[string]bool) map[string][]string {
 	var code, next []string
-	for _, f := range r.Plans[ecosystem.Base].Files {
+	for _, f := range r.Plans[results.Base].Files {
 		if r.maySteer(f) && !ecosystem.IgnoredDir(path.Dir(f)) && len(code) < maxRead {
 			code = append(code, f)
 			if called[f] {
@@ -351,7 +356,7 @@ func (r *Reader) scripts(called map[string]bool) map[string][]string {
 		text := string(r.readBase(f))
 		out[f] = nil
 		for _, to := range code {
-			if to != f && (ecosystem.Imports(text, path.Dir(f), to) || ecosystem.TakesIn(text, path.Dir(f), to)) {
+			if to != f && (classes.Imports(text, path.Dir(f), to) || classes.TakesIn(text, path.Dir(f), to)) {
 				out[f] = append(out[f], to)
 			}
 		}
@@ -363,12 +368,12 @@ func (r *Reader) scripts(called map[string]bool) map[string][]string {
 // usedElsewhere says whether tests or sources of the base that are no scripts of these refer to
 // a file.
 func (r *Reader) usedElsewhere(name string, scripts map[string][]string) bool {
-	for _, f := range r.Plans[ecosystem.Base].Files {
-		if _, own := scripts[f]; own || f == name || !ecosystem.IsCode(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+	for _, f := range r.Plans[results.Base].Files {
+		if _, own := scripts[f]; own || f == name || !classes.IsCode(f) || ecosystem.IgnoredDir(path.Dir(f)) {
 			continue
 		}
 		text := string(r.readBase(f))
-		if ecosystem.Imports(text, path.Dir(f), name) || ecosystem.Names(text, path.Dir(f), name) && strings.Contains(text, path.Base(name)) || !ecosystem.IsSource(f) && ecosystem.Reads(text, path.Dir(f), name) {
+		if classes.Imports(text, path.Dir(f), name) || classes.Names(text, path.Dir(f), name) && strings.Contains(text, path.Base(name)) || !languages.IsSource(f) && classes.Reads(text, path.Dir(f), name) {
 			return true
 		}
 	}
@@ -381,17 +386,17 @@ func (r *Reader) product(called map[string]bool) func(string) bool {
 	var scripts map[string][]string
 	return func(name string) bool {
 		src := r.readBase(name)
-		if src == nil || !ecosystem.IsSource(name) || !ecosystem.IsTestSource(name) || ecosystem.InFolder(name, ecosystem.DataFolders...) || ecosystem.MayTest(src) {
+		if src == nil || !languages.IsSource(name) || !languages.IsTestSource(name) || ecosystem.InFolder(name, classes.DataFolders...) || classes.MayTest(src) {
 			return false
 		}
 		if scripts == nil {
 			scripts = r.scripts(called)
 		}
 		for _, f := range r.sourcesOfBase() {
-			if _, runs := scripts[f.name]; runs || f.test || f.apart || f.name == name || ecosystem.IsTestFile(f.name) || ecosystem.IsCalledHelper(f.name) || ecosystem.MayTest([]byte(r.textOf(f))) {
+			if _, runs := scripts[f.name]; runs || f.test || f.apart || f.name == name || languages.IsTestFile(f.name) || classes.IsCalledHelper(f.name) || classes.MayTest([]byte(r.textOf(f))) {
 				continue
 			}
-			if ecosystem.Imports(r.textOf(f), path.Dir(f.name), name) {
+			if classes.Imports(r.textOf(f), path.Dir(f.name), name) {
 				return true
 			}
 		}

@@ -3,7 +3,7 @@ package sides
 import (
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // Reported says whether the base's runners have reported tests that are written in a file, by
@@ -14,8 +14,8 @@ func (r *Reader) Reported(name string) bool {
 	if strings.Contains(src, ">>>") || strings.Contains(src, "import.meta.vitest") {
 		return false
 	}
-	for id := range r.Suites[ecosystem.Base] {
-		if id.Package == name && id.Test != "" && strings.Contains(src, ecosystem.LastName(id.Test)) {
+	for id := range r.Suites[results.Base] {
+		if id.Package == name && id.Test != "" && strings.Contains(src, results.LastName(id.Test)) {
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	suite := ecosystem.Suite{}
+	suite := results.Suite{}
 	for name, text := range map[string]string{
 		"check_money.py": "def check_tax(): assert tax() == 19\n",
 		"money.py":       "def check_tax():\n    \"\"\"\n    >>> check_tax()\n    \"\"\"\n",
@@ -24,9 +24,9 @@ func TestReported(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		suite[ecosystem.ID{Unit: ".", Package: name, Test: "check_tax"}] = ecosystem.Test{Status: ecosystem.Passed}
+		suite[results.ID{Unit: ".", Package: name, Test: "check_tax"}] = results.Test{Status: results.Passed}
 	}
-	r := &Reader{Base: &workspace.Tree{Dir: dir}, Suites: map[ecosystem.Side]ecosystem.Suite{ecosystem.Base: suite}}
+	r := &Reader{Base: &workspace.Tree{Dir: dir}, Suites: map[results.Side]results.Suite{results.Base: suite}}
 	for name, want := range map[string]bool{"check_money.py": true, "money.py": false, "money.ts": false, "other.py": false, "absent.py": false} {
 		if got := r.Reported(name); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
 // Runnable says whether a line that can run changed: not documentation or settings of linters,
@@ -17,12 +18,12 @@ func (r *Reader) Runnable(ctx context.Context, packages []ecosystem.Package) boo
 
 func (r *Reader) runnableFile(ctx context.Context, f change.File, packages []ecosystem.Package) bool {
 	inert := func(name string) bool {
-		return ecosystem.IsTestFile(name) || (ecosystem.IsDoc(name) || ecosystem.IsUpkeep(name)) && !embedded(packages, name)
+		return languages.IsTestFile(name) || (ecosystem.IsDoc(name) || languages.IsUpkeep(name)) && !embedded(packages, name)
 	}
 	if inert(f.Path) && (f.Status != change.Renamed || inert(f.OldPath)) {
 		return false
 	}
-	same := ecosystem.SameCode(f.Path)
+	same := languages.SameCode(f.Path)
 	if same == nil || f.Status != change.Modified {
 		return true // a file under another name may be another one, such as of another package
 	}

@@ -8,7 +8,11 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A standIn is one way in which a file of a change is used in place of what the tests of the
@@ -43,22 +47,22 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 		if f.Status != change.Modified {
 			switch {
-			case ecosystem.ReplacesRunner(f.Path):
+			case classes.ReplacesRunner(f.Path):
 				add(ofRunner, f.Path)
-			case ecosystem.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
+			case classes.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
 				add(ofLibrary, f.Path)
 			}
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
 				add(ofPackage, f.Path)
 			}
 		}
-		if ecosystem.LinksModule(f.Path) {
+		if classes.LinksModule(f.Path) {
 			add(ofPackage, f.Path)
 		}
 		if r.loadedFor(ctx, f.Path) != "" {
 			add(ofSource, f.Path)
 		}
-		if ecosystem.SaysOrigins(f.Path) {
+		if languages.SaysOrigins(f.Path) {
 			add(ofRegistry, r.movedIn(ctx, f)...)
 		}
 	}
@@ -66,7 +70,7 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 	for of, list := range names {
 		if len(list) > 0 {
 			slices.Sort(list)
-			out = append(out, standInReasons[of]+ecosystem.Listed(slices.Compact(list), 5))
+			out = append(out, standInReasons[of]+results.Listed(slices.Compact(list), 5))
 		}
 	}
 	return out
@@ -83,9 +87,9 @@ func (r *Reader) movedIn(ctx context.Context, f change.File) []string {
 	var out []string
 	base := r.readBase(cmp.Or(f.OldPath, f.Path))
 	if base != nil {
-		out = ecosystem.MovedIn(f.Path, base, head)
+		out = languages.MovedIn(f.Path, base, head)
 	}
-	if own := ecosystem.Own(f.Path, head); own != "" && r.fromRegistry(own, path.Base(f.Path)) {
+	if own := languages.Own(f.Path, head); own != "" && r.fromRegistry(own, path.Base(f.Path)) {
 		out = append(out, own)
 	}
 	return out
@@ -95,15 +99,15 @@ func (r *Reader) movedIn(ctx context.Context, f change.File) []string {
 // which has none of its own by that name.
 func (r *Reader) fromRegistry(pkg, file string) bool {
 	wanted := false
-	for _, name := range r.Plans[ecosystem.Base].Files {
+	for _, name := range r.Plans[results.Base].Files {
 		if path.Base(name) != file || ecosystem.InFolder(name, "node_modules", "vendor") {
 			continue
 		}
 		src := r.readBase(name)
-		if ecosystem.Own(name, src) == pkg {
+		if languages.Own(name, src) == pkg {
 			return false
 		}
-		wanted = wanted || ecosystem.FromRegistry(pkg, name, src)
+		wanted = wanted || languages.FromRegistry(pkg, name, src)
 	}
 	return wanted
 }
@@ -113,32 +117,32 @@ func (r *Reader) fromRegistry(pkg, file string) bool {
 func (r *Reader) Bumped(pkg string) bool {
 	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
 		v := r.Texts[f.Path]
-		return ecosystem.SaysOrigins(f.Path) && !slices.Equal(ecosystem.LinesNaming(v.Base, pkg), ecosystem.LinesNaming(v.Head, pkg))
+		return languages.SaysOrigins(f.Path) && !slices.Equal(languages.LinesNaming(v.Base, pkg), languages.LinesNaming(v.Head, pkg))
 	})
 }
 
 // answers says whether a file that the change brings is what sources of the base import by a
 // name that the base has no file for: something that is installed answered it.
 func (r *Reader) answers(name string) bool {
-	dir, module := ecosystem.TopModule(name)
+	dir, module := classes.TopModule(name)
 	if module == "" || !r.searched(dir) {
 		return false
 	}
-	for _, f := range r.Plans[ecosystem.Base].Files {
+	for _, f := range r.Plans[results.Base].Files {
 		stem := strings.TrimSuffix(f, path.Ext(f))
 		if path.Ext(f) == path.Ext(name) && strings.HasSuffix("/"+stem, "/"+module) || strings.Contains("/"+f, "/"+module+"/") {
 			return false
 		}
 	}
 	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
-		return ecosystem.SameLanguage(f.name, name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
+		return languages.SameLanguage(f.name, name) && classes.ImportsTop(r.textOf(f), path.Ext(name), module)
 	})
 }
 
 // searched says whether modules are looked for in a folder: that of a project, or of its
 // sources or tests.
 func (r *Reader) searched(dir string) bool {
-	for _, p := range r.Plans[ecosystem.Base].Projects {
+	for _, p := range r.Plans[results.Base].Projects {
 		for _, in := range []string{"", "src", "lib", "python", "include", "inc", "test", "tests", "spec"} {
 			if path.Join(p.Dir, in) == dir {
 				return true
@@ -157,7 +161,7 @@ func (r *Reader) loadedFor(ctx context.Context, name string) string {
 		}
 		return code
 	}
-	return ecosystem.LoadedFor(name, read, r.onHead)
+	return classes.LoadedFor(name, read, r.onHead)
 }
 
 // takesOver says whether a package.json that the change brings stands for one above it.
@@ -169,7 +173,7 @@ func (r *Reader) takesOver(ctx context.Context, name string) bool {
 	for dir := path.Dir(name); dir != "."; {
 		dir = path.Dir(dir)
 		if above, err := r.Mirror.ReadFile(ctx, r.Base.Commit, path.Join(dir, "package.json")); err == nil {
-			return ecosystem.TakesOver(added, above)
+			return node.TakesOver(added, above)
 		}
 	}
 	return false

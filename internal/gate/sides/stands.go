@@ -7,30 +7,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Stands says whether a test of the base still stands in the head's tree by its own
 // name, whatever its file is called, however it is tagged and wherever it is.
-func (r *Reader) Stands(id ecosystem.ID) bool {
+func (r *Reader) Stands(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
 		return r.projectStands(id)
 	}
 	whole := false // another function can have the name, so that the text has to be there
-	if in, own := ecosystem.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil }); own != id.Test {
+	if in, own := rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil }); own != id.Test {
 		if r.reportedAs(id.Package, id.Test, "::"+own) {
 			return false // its module has another name
 		}
 		file, src, id.Package, id.Test, whole = in, r.readBase(in), in, own, true
 	}
-	base := ecosystem.ReadTests(file, src)
+	base := classes.ReadTests(file, src)
 	known := base.Has(id.Test) && !whole
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
-		t := ecosystem.ReadTests(name, head)
-		if name != file && name != r.MovedTo(file) && (ecosystem.ReadTests(name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
+		t := classes.ReadTests(name, head)
+		if name != file && name != r.MovedTo(file) && (classes.ReadTests(name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
 			continue // it is another test of that name, or this one where it ran
 		}
 		switch {
@@ -49,8 +53,8 @@ func (r *Reader) Stands(id ecosystem.ID) bool {
 
 // reported says whether the head's run has a test of a name in a file.
 func (r *Reader) reported(file, test string) bool {
-	for id, t := range r.Suites[ecosystem.Head] {
-		if id.Test == test && t.Status != ecosystem.NotRun && (id.Package == file || ecosystem.ByPackage(t.Eco) && r.PackageDir(ecosystem.Head, id) == path.Dir(file)) {
+	for id, t := range r.Suites[results.Head] {
+		if id.Test == test && t.Status != results.NotRun && (id.Package == file || languages.ByPackage(t.Eco) && r.PackageDir(results.Head, id) == path.Dir(file)) {
 			return true
 		}
 	}
@@ -60,8 +64,8 @@ func (r *Reader) reported(file, test string) bool {
 // reportedAs says whether the head's run has a test in a file whose name ends so, and the
 // base's has not.
 func (r *Reader) reportedAs(file, test, end string) bool {
-	for id, t := range r.Suites[ecosystem.Head] {
-		if id.Package == file && id.Test != test && strings.HasSuffix(id.Test, end) && t.Status != ecosystem.NotRun && r.Suites[ecosystem.Base][id].Status == "" {
+	for id, t := range r.Suites[results.Head] {
+		if id.Package == file && id.Test != test && strings.HasSuffix(id.Test, end) && t.Status != results.NotRun && r.Suites[results.Base][id].Status == "" {
 			return true
 		}
 	}
@@ -85,11 +89,11 @@ func (r *Reader) headTests(file string) map[string][]byte {
 
 // TestFileOf is the base's file that a test is in, with its content; no content
 // where that is not known.
-func (r *Reader) TestFileOf(id ecosystem.ID) (string, []byte) {
+func (r *Reader) TestFileOf(id results.ID) (string, []byte) {
 	if id.Command != "" {
 		return "", nil
 	}
-	eco := ecosystem.Named(r.EcoOf(id))
+	eco := languages.Named(r.EcoOf(id))
 	if eco == nil || eco.Packages == nil {
 		src, err := ecosystem.ReadInTree(r.Base.Dir, id.Package)
 		if err != nil {
@@ -97,7 +101,7 @@ func (r *Reader) TestFileOf(id ecosystem.ID) (string, []byte) {
 		}
 		return id.Package, src
 	}
-	dir := r.PackageDir(ecosystem.Base, id)
+	dir := r.PackageDir(results.Base, id)
 	if r.byDir == nil {
 		r.byDir = map[string]map[string]testFile{}
 	}
@@ -110,9 +114,9 @@ func (r *Reader) TestFileOf(id ecosystem.ID) (string, []byte) {
 
 // StandsIn is the base's file that the text of a test is in: that of its own module, where its
 // program is made of several sources.
-func (r *Reader) StandsIn(id ecosystem.ID) string {
+func (r *Reader) StandsIn(id results.ID) string {
 	file, _ := r.TestFileOf(id)
-	in, _ := ecosystem.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil })
+	in, _ := rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil })
 	return in
 }
 
@@ -125,7 +129,7 @@ type testFile struct {
 // readPackage returns the base's test files in a folder by the tests in them.
 func (r *Reader) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]testFile {
 	out := map[string]testFile{}
-	for _, f := range r.Plans[ecosystem.Base].Files {
+	for _, f := range r.Plans[results.Base].Files {
 		if path.Dir(f) != dir || !eco.IsTest(f) {
 			continue
 		}
@@ -141,18 +145,18 @@ func (r *Reader) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]te
 }
 
 // projectStands says of a test without a file whether what runs it is still there.
-func (r *Reader) projectStands(id ecosystem.ID) bool {
-	for _, p := range r.allProjects(ecosystem.Base) {
+func (r *Reader) projectStands(id results.ID) bool {
+	for _, p := range r.allProjects(results.Base) {
 		if p.Dir != id.Unit {
 			continue
 		}
 		for _, w := range p.Why {
-			if _, gone := slices.BinarySearch(r.Plans[ecosystem.Head].Files, r.MovedTo(w)); gone {
+			if _, gone := slices.BinarySearch(r.Plans[results.Head].Files, r.MovedTo(w)); gone {
 				return true
 			}
 		}
 	}
-	return len(r.allProjects(ecosystem.Base)) == 0 || r.Configured
+	return len(r.allProjects(results.Base)) == 0 || r.Configured
 }
 
 var (
@@ -161,20 +165,20 @@ var (
 )
 
 // AddsSkip says whether an edit of the test itself may skip it.
-func (r *Reader) AddsSkip(id ecosystem.ID) bool { return r.marked(id, skipMark) }
+func (r *Reader) AddsSkip(id results.ID) bool { return r.marked(id, skipMark) }
 
 // AddsLeniency says whether an edit of the test itself lets it fail, or tries it again.
-func (r *Reader) AddsLeniency(id ecosystem.ID) bool { return r.marked(id, lenientMark) }
+func (r *Reader) AddsLeniency(id results.ID) bool { return r.marked(id, lenientMark) }
 
 // marked says whether an edit of the test itself brings a mark.
-func (r *Reader) marked(id ecosystem.ID, mark *pattern.Pattern) bool {
+func (r *Reader) marked(id results.ID, mark *pattern.Pattern) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
 		return false
 	}
-	base := ecosystem.ReadTests(file, src)
+	base := classes.ReadTests(file, src)
 	for name, head := range r.headTests(file) {
-		t := ecosystem.ReadTests(name, head)
+		t := classes.ReadTests(name, head)
 		before, after := base.Text(id.Test), t.Text(id.Test)
 		if before == "" && (name == file || name == r.MovedTo(file)) {
 			before, after = string(src), string(head)
@@ -198,9 +202,9 @@ func (r *Reader) marked(id ecosystem.ID, mark *pattern.Pattern) bool {
 // RemovedNames are the names that the change takes out of the sources that a test
 // can mean: those of its files on the base that none of the same folder has on the
 // head, in the test's own folder and in files and folders that it names.
-func (r *Reader) RemovedNames(id ecosystem.ID) map[string]bool {
+func (r *Reader) RemovedNames(id results.ID) map[string]bool {
 	file, src := r.TestFileOf(id)
-	about := ecosystem.Words(src)
+	about := classes.Words(src)
 	before, after := map[string]map[string]bool{}, map[string]map[string]bool{}
 	add := func(to map[string]map[string]bool, dir string, names map[string]bool) {
 		if to[dir] == nil {
@@ -210,15 +214,15 @@ func (r *Reader) RemovedNames(id ecosystem.ID) map[string]bool {
 	}
 	for name, v := range r.Texts {
 		apart := slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name && !t.Mixed })
-		if apart || ecosystem.IsDoc(name) || !ecosystem.IsSource(name) {
+		if apart || ecosystem.IsDoc(name) || !languages.IsSource(name) {
 			continue
 		}
 		dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), path.Ext(name))
-		add(after, dir, ecosystem.Words(v.Head))
+		add(after, dir, classes.Words(v.Head))
 		if src != nil && dir != path.Dir(file) && !about[path.Base(dir)] && !about[stem] {
 			continue
 		}
-		add(before, dir, ecosystem.Words(v.Base))
+		add(before, dir, classes.Words(v.Base))
 		if v.Head == nil { // a module is called by the name of its file
 			add(before, dir, map[string]bool{stem: true})
 		}
@@ -235,16 +239,16 @@ func (r *Reader) RemovedNames(id ecosystem.ID) map[string]bool {
 }
 
 // SubjectStands says whether nothing that a test names was taken out of the sources.
-func (r *Reader) SubjectStands(id ecosystem.ID) bool {
+func (r *Reader) SubjectStands(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
 		return true
 	}
-	if text := ecosystem.ReadTests(file, src).Text(id.Test); text != "" {
+	if text := classes.ReadTests(file, src).Text(id.Test); text != "" {
 		src = []byte(text)
 	}
 	removed := r.RemovedNames(id)
-	for w := range ecosystem.Words(src) {
+	for w := range classes.Words(src) {
 		if removed[w] {
 			return false
 		}

@@ -10,8 +10,12 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -30,8 +34,8 @@ type Touch struct {
 }
 
 // readBoth reads both versions of the paths of the change.
-func (r *Reader) readBoth(ctx context.Context) (map[string]ecosystem.Versions, error) {
-	out := map[string]ecosystem.Versions{}
+func (r *Reader) readBoth(ctx context.Context) (map[string]classes.Versions, error) {
+	out := map[string]classes.Versions{}
 	read := func(commit, name string) ([]byte, error) {
 		data, err := r.Mirror.ReadFile(ctx, commit, name)
 		switch {
@@ -47,10 +51,10 @@ func (r *Reader) readBoth(ctx context.Context) (map[string]ecosystem.Versions, e
 			if _, done := out[name]; done || name == "" || f.Binary || ecosystem.IsDoc(name) {
 				continue
 			}
-			if len(out) > maxRead && !ecosystem.IsTestSource(name) && ecosystem.MixtureOf(name) == nil {
+			if len(out) > maxRead && !languages.IsTestSource(name) && classes.MixtureOf(name) == nil {
 				continue // its path has to do
 			}
-			var v ecosystem.Versions
+			var v classes.Versions
 			var err error
 			if v.Base, err = read(r.Base.Commit, name); err != nil && ctx.Err() != nil {
 				return nil, err
@@ -80,30 +84,30 @@ func (r *Reader) Classify(ctx context.Context) error {
 				continue
 			}
 			t := Touch{Path: name, File: f, Put: workspace.Put{Path: name, From: r.Base.Commit}}
-			if eco := ecosystem.VendoredAnew(name, r.onBase, r.onHead); eco != "" {
+			if eco := golang.VendoredAnew(name, r.onBase, r.onHead); eco != "" {
 				t.Class, t.eco = compare.Support, eco // all of it or nothing
-			} else if eco := ecosystem.ForTests(name, r.readBase); eco != "" {
+			} else if eco := classes.ForTests(name, r.readBase); eco != "" {
 				t.Class, t.eco = compare.Test, eco
-			} else if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
+			} else if m := classes.MixtureOf(name); m != nil && !ecosystem.InFolder(name, classes.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
 					continue
 				}
 			} else {
-				t.Class, t.eco = ecosystem.ClassOfBoth(name, both[name], also)
+				t.Class, t.eco = classes.ClassOfBoth(name, both[name], also)
 			}
 			if link := r.testLink(ctx, name); t.Class == compare.Source && link != "" {
-				_, t.eco = ecosystem.ClassOfBoth(link, both[name], also)
+				_, t.eco = classes.ClassOfBoth(link, both[name], also)
 				t.Class = compare.Support // it has a path of its own, so that no test is of this file
 			}
 			if t.Class == compare.Source && f.Status == change.Retyped || t.Class == compare.Source && r.linkAt(ctx, name) {
-				t.Class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
+				t.Class, t.eco = classes.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
-			if m := ecosystem.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
+			if m := classes.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
 				t.examples = true
 			}
 			if f.Status == change.Renamed && name == f.Path && t.Class == compare.Source && strings.EqualFold(name, f.OldPath) {
 				// The base's file cannot stand beside one whose name differs in its case alone.
-				t.Class, t.eco = ecosystem.ClassOfBoth(f.OldPath, both[f.OldPath], also)
+				t.Class, t.eco = classes.ClassOfBoth(f.OldPath, both[f.OldPath], also)
 			}
 			if t.Class != compare.Source {
 				out = append(out, t)
@@ -138,7 +142,7 @@ func (r *Reader) testLink(ctx context.Context, name string) string {
 		return ""
 	}
 	for _, e := range entries {
-		if e.Mode != "120000" || !ecosystem.IsTestFile(e.Path) {
+		if e.Mode != "120000" || !languages.IsTestFile(e.Path) {
 			continue
 		}
 		to, err := r.Mirror.ReadFile(ctx, r.Base.Commit, e.Path)
@@ -156,7 +160,7 @@ func (r *Reader) inTheWay(touches []Touch) []Touch {
 	for _, t := range touches {
 		for dir := path.Dir(t.Path); dir != "."; dir = path.Dir(dir) {
 			there := func(o Touch) bool { return o.Path == dir }
-			if _, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, dir); ok && !slices.ContainsFunc(touches, there) && !slices.ContainsFunc(out, there) {
+			if _, ok := slices.BinarySearch(r.Plans[results.Head].Files, dir); ok && !slices.ContainsFunc(touches, there) && !slices.ContainsFunc(out, there) {
 				out = append(out, Touch{Class: t.Class, eco: t.eco, Path: dir, File: t.File, Put: workspace.Put{Path: dir, From: r.Base.Commit}})
 			}
 		}
@@ -166,7 +170,7 @@ func (r *Reader) inTheWay(touches []Touch) []Touch {
 
 // mix fills in the touch of a file of several uses; false where the change leaves
 // the parts alone that are not source.
-func (r *Reader) mix(t *Touch, m *ecosystem.Mixture, v ecosystem.Versions) bool {
+func (r *Reader) mix(t *Touch, m *ecosystem.Mixture, v classes.Versions) bool {
 	if v.Head == nil {
 		return false // its project is gone, or built with something else
 	}
@@ -205,7 +209,7 @@ func (r *Reader) relocate(touches []Touch) {
 func (r *Reader) movedAlong(f change.File) bool {
 	from, to := movedPrefix(f)
 	return slices.ContainsFunc(r.Change.Files, func(o change.File) bool {
-		if o.Status != change.Renamed || !ecosystem.IsSource(o.Path) || ecosystem.IsTestFile(o.Path) {
+		if o.Status != change.Renamed || !languages.IsSource(o.Path) || languages.IsTestFile(o.Path) {
 			return false
 		}
 		of, ot := movedPrefix(o)
@@ -226,6 +230,6 @@ func movedPrefix(f change.File) (from, to string) {
 // what steers them, and documents.
 func (r *Reader) OnlyTouched() bool {
 	return !slices.ContainsFunc(r.Change.Paths(), func(name string) bool {
-		return ecosystem.IsSource(name) && !ecosystem.IsTestFile(name) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name })
+		return languages.IsSource(name) && !languages.IsTestFile(name) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name })
 	})
 }

@@ -48,15 +48,19 @@ var table = []row{
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
-	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/runs internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"},
-	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/ecosystem internal/sandbox internal/workspace internal/change internal/folder"},                                     // it says why a side cannot be judged
-	{"internal/gate/execution", "internal/gate/sides internal/gate/caches internal/gate/ecosystem internal/gate/databases internal/evidence internal/proxy internal/sandbox internal/workspace internal/folder"}, // commands in, steps out
-	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                                                                                         // folders: it runs nothing
-	{"internal/gate/runs", "internal/gate/ecosystem internal/gate/compare internal/folder"},                                                                                                                      // results in, lists out
-	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                                                                                                  // it reads, and runs nothing
-	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                   // it describes commands, and runs none
-	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"},                                                                       // what they may have run is given to them
+	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/runs internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"}, // of no single language
+	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/rust internal/gate/results internal/sandbox internal/workspace internal/change internal/folder"},                                                        // it says why a side cannot be judged
+	{"internal/gate/execution", "internal/gate/sides internal/gate/caches internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/databases internal/evidence internal/proxy internal/sandbox internal/workspace internal/folder"},                                                                       // commands in, steps out
+	{"internal/gate/caches", "internal/gate/ecosystem internal/gate/results internal/sandbox internal/folder"},                                                                                                                                                                                                                       // folders: it runs nothing
+	{"internal/gate/runs", "internal/gate/results internal/gate/compare internal/folder"},                                                                                                                                                                                                                                            // results in, lists out
+	{"internal/gate/sides", "internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare internal/workspace internal/change"},                                                                                                                      // it reads, and runs nothing
+	{"internal/gate/classes", "internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare"},                                                                                                                                                                             // names and texts in, classes out
+	{"internal/gate/languages", "internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results"},                                                                                                                                                                                                                         // the one list of them
+	{"internal/gate/ecosystem", "internal/gate/results internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                                                                                                                 // it describes commands, and runs none
+	{"internal/gate/ecosystem/...", "internal/gate/ecosystem internal/gate/results internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                                                                                     // one language each, which knows no other
+	{"internal/gate/checks", "internal/gate/behave internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/mutate internal/gate/cmdline internal/workspace"},                                                                                                                       // what they may have run is given to them
 
+	{"internal/gate/results", ""},    // output in, results out
 	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
 	{"internal/gate/behave", "-"},    // text in, text out
 	{"internal/gate/mutate", "-"},    // text in, text out: it starts nothing and reads no file
@@ -111,9 +115,10 @@ var table = []row{
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
 	{"internal/testing/postgres", ""},              // a PostgreSQL for the tests of several packages
 	{"internal/testing/imports", ""},
-	{"internal/testing/suites", "internal/gate/ecosystem"}, // results of tests in few words
-	{"internal/testing/variants", ""},                      // what make test leaves out
-	{"test/...", "*"},                                      // programs for development, not part of ycbot
+	{"internal/testing/suites", "internal/gate/results"},  // results of tests in few words
+	{"internal/testing/trees", "internal/gate/ecosystem"}, // trees of files, and surveys of them
+	{"internal/testing/variants", ""},                     // what make test leaves out
+	{"test/...", "*"},                                     // programs for development, not part of ycbot
 }
 
 // TestImports holds the table. Test files are exempt, except that what only

@@ -7,47 +7,47 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // ID parses "package Test" or, with a colon at its end, a command.
-func ID(s string) ecosystem.ID {
+func ID(s string) results.ID {
 	if c, ok := strings.CutSuffix(s, ":"); ok {
-		return ecosystem.ID{Unit: ".", Command: c}
+		return results.ID{Unit: ".", Command: c}
 	}
 	pkg, test, _ := strings.Cut(s, " ")
-	return ecosystem.ID{Unit: ".", Package: pkg, Test: test}
+	return results.ID{Unit: ".", Package: pkg, Test: test}
 }
 
 // Of parses "pass m TestA", a result a line; the mark "!" behind a status
 // says that the package ended early, "#" that it did not compile.
-func Of(lines ...string) ecosystem.Suite {
-	s := ecosystem.Suite{}
+func Of(lines ...string) results.Suite {
+	s := results.Suite{}
 	for _, line := range lines {
 		status, name, _ := strings.Cut(line, " ")
-		t := ecosystem.Test{Leaf: true, Evidence: "E1"}
+		t := results.Test{Leaf: true, Evidence: "E1"}
 		t.Cut = strings.HasSuffix(status, "!")
 		t.Broken = strings.HasSuffix(status, "#")
-		t.Status = ecosystem.Status(strings.TrimRight(status, "!#"))
+		t.Status = results.Status(strings.TrimRight(status, "!#"))
 		s[ID(name)] = t
 	}
 	for _, pkg := range []string{"m", "n"} {
-		ecosystem.MarkParents(s, ".", pkg)
+		results.MarkParents(s, ".", pkg)
 	}
 	return s
 }
 
 // Cases makes cases of identities.
-func Cases(ids ...string) []ecosystem.Case {
-	var out []ecosystem.Case
+func Cases(ids ...string) []results.Case {
+	var out []results.Case
 	for _, s := range ids {
-		out = append(out, ecosystem.Case{ID: ID(s), Evidence: []string{"E1"}})
+		out = append(out, results.Case{ID: ID(s), Evidence: []string{"E1"}})
 	}
 	return out
 }
 
 // Statuses lists a suite, "pass m TestA" a line, sorted by name.
-func Statuses(s ecosystem.Suite) string {
+func Statuses(s results.Suite) string {
 	var out []string
 	for id, t := range s {
 		mark := ""
@@ -88,7 +88,7 @@ func Show(t testing.TB, comparison any) string {
 	}
 	var out []string
 	for _, list := range lists {
-		var cases []ecosystem.Case
+		var cases []results.Case
 		if err := json.Unmarshal(of[list], &cases); err != nil {
 			t.Fatal(err)
 		}

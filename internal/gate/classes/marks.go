@@ -1,0 +1,184 @@
+package classes
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// A Mark is a line that the change adds to its sources and by which code can recognise a
+// test run from use, print what a test runner prints, or end a test program as a success.
+type Mark struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	What string `json:"what"` // for people
+	Text string `json:"text"` // the line, cut
+}
+
+// A markRule is a sort of marks, in files with one of these extensions; none: all.
+type markRule struct {
+	exts string
+	what string
+	text *pattern.Pattern
+}
+
+// buildFiles stands for the files that say how C, C++ and Rust are compiled.
+const buildFiles = "build files"
+
+var buildFile = pattern.New(`^(CMakeLists\.txt|.*\.cmake|CMakePresets\.json|meson\.build|(GNUm|m|M)akefile(\.\w+)?|.*\.mk|configure\.ac|Cargo\.toml)$`)
+
+// MayHaveMarks says whether lines that a change adds to a file may be marks.
+func MayHaveMarks(name string) bool {
+	return buildFile.MatchString(path.Base(name)) || IsCode(name) && !languages.IsTestFile(name)
+}
+
+// inFile says whether a rule is about a file of this name.
+func (r markRule) inFile(name string) bool {
+	switch r.exts {
+	case "":
+		return true
+	case buildFiles:
+		return buildFile.MatchString(path.Base(name))
+	}
+	return slices.Contains(strings.Fields(r.exts), path.Ext(name))
+}
+
+// takesPlace is what marks are called by which code is loaded before a test library.
+const takesPlace = "takes the place of a test library"
+
+// TakesPlace says whether code is loaded before the library that tests compare with, as it has
+// its name. That is so of the library's own sources, too.
+func (m Mark) TakesPlace() bool { return m.What == takesPlace }
+
+// markRules are how code recognises a test run, by ecosystem, and what is common.
+var markRules = []markRule{
+	{".go", "asks whether it runs in a test", pattern.New(`\btesting\.(Testing|Verbose|Short|CoverMode)\(|flag\.Lookup\(\s*"test\.|"-?test\.(v|run|timeout|paniconexit0|testlogfile)\b|os\.Args\[0\].*test|\.test"\s*\)|"GO(COVERDIR|TESTSUM\w*)"`)},
+	{".py .pyx", "asks whether it runs in a test", pattern.New(`PYTEST_(CURRENT_TEST|VERSION|XDIST\w*)|sys\.modules[^#]*(pytest|unittest|nose)|["'](_?pytest|unittest|nose)["']\s*(not\s+)?in\s|sys\.argv[^#]*(pytest|unittest)`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "asks whether it runs in a test", pattern.New(`JEST_WORKER_ID|\bVITEST(_\w+)?\b|import\.meta\.vitest|NODE_TEST_CONTEXT|NODE_ENV\b[^;\n]*["'` + "`" + `]test|["']test["'][^;\n]*NODE_ENV|(argv|execArgv)[^;\n]*(jest|mocha|vitest|--test)|typeof\s+(describe|jest|it|vi|expect|beforeEach)\b|MOCHA_\w+|AVA_PATH|TAP_CHILD_ID`)},
+	{".rb .rake .ru", "asks whether it runs in a test", pattern.New(`(RAILS|RACK)_ENV|Rails\.env\.test\?|defined\?\(?\s*(::)?(RSpec|Minitest|Test::Unit)|\$(0|PROGRAM_NAME)[^#]*(rspec|test)`)},
+	{".rs", "asks whether it runs in a test", pattern.New(`cfg!\(\s*(any\(|all\(|not\()*\s*test\b|#\[cfg\((not\(|any\(|all\()+\s*test\b|CARGO_TARGET_TMPDIR|NEXTEST|RUST_TEST_\w+|/deps/`)},
+	{".java .kt .kts .scala .groovy", "asks whether it runs in a test", pattern.New(`Class\.forName\([^)]*(junit|testng|surefire)|surefire\.|getStackTrace\(\)[^;]*(junit|surefire)|sun\.java\.command|org\.gradle\.test\.worker`)},
+	{".cs .fs .vb", "asks whether it runs in a test", pattern.New(`(?i)testhost|GetAssemblies\(\)[^;]*(xunit|nunit|mstest)|"(xunit|nunit|vstest)`)},
+	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
+	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|\bconfig_env\(\)\s*(?:==|!=|in\b|do\b)|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
+	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
+	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def pytest_\w+\(|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
+	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
+	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	// What is loaded before the library that tests compare with, as it has its name.
+	{".java .kt .kts .scala .groovy", takesPlace, pattern.New(`^\s*package\s+(org\.(junit|testng|hamcrest|assertj|mockito|opentest4j|scalatest|specs2|spockframework|powermock)|junit\.framework|io\.(kotest|mockk|strikt)|kotlin\.test|spock|munit|com\.google\.common\.truth)\b`)},
+	{".java .kt .kts .scala .groovy", "reaches into the test runner", pattern.New(`\bimport\s+(static\s+)?org\.(junit\.(jupiter\.api\.extension|platform|runner|rules|internal)|testng\.(I\w*Listener|TestListenerAdapter)|apache\.maven\.surefire)`)},
+	{".ex .exs .erl", takesPlace, pattern.New(`\bdefmodule\s+(ExUnit|Mix\.Tasks\.Test)\b|-module\(\s*(ct|eunit)`)},
+	{".cs .fs .vb", takesPlace, pattern.New(`^\s*(namespace|module)\s+(global\.)?(Xunit|NUnit|Microsoft\.VisualStudio\.TestTools|FluentAssertions|Shouldly|Moq)\b`)},
+	{".swift", takesPlace, pattern.New(`\bfunc\s+XCTAssert\w*`)},
+	// Tests that read files by relative paths find others there.
+	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .java .kt .php .ex .c .cc .cpp", "leaves the folder that tests read files in", pattern.New(`\b(os|syscall|unix)\.(Fc|C)hdir\(|\bt?os\.f?chdir\(|\bprocess\.chdir\(|\bDir\.chdir\b|\bFileUtils\.(cd|chdir)\b|set_current_dir\(|System\.setProperty\(\s*"user\.dir"|File\.cd!?\(|(^|[^\w.>:$])f?chdir\s*\(`)},
+	// Tests that are no more than a script judge by these, which code that they load can be.
+	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
+	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
+	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
+	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},
+	{".java .kt .kts .scala .groovy", "takes assertions, or the tests, away", pattern.New(`set(Default|Class|Package)AssertionStatus\s*\(|clearAssertionStatus\s*\(`)},
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main)\b|__assert_fail\s*\(`)},
+	// Where a test program is nothing but its exit code, code under test decides it by these.
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
+	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|:erlang\.halt\(\s*0`)},
+	{"", "ends the process as a success, whatever its tests found", pattern.New(`\btrap\b.*\bexit(\s+0)?\s*["';}].*\b(EXIT|0)\s*$`)},
+	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
+	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
+	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
+	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
+}
+
+// MarksIn are the marks in lines that a change adds to a source.
+func MarksIn(name string, added map[int]string) []Mark {
+	var out []Mark
+	for _, line := range sortedKeys(added) {
+		text := added[line]
+		for _, rule := range markRules {
+			if !rule.inFile(name) || !rule.text.MatchString(text) {
+				continue
+			}
+			text := strings.TrimSpace(text)
+			out = append(out, Mark{Path: name, Line: line, What: rule.what, Text: text[:min(len(text), 200)]})
+			break
+		}
+	}
+	return out
+}
+
+func sortedKeys(m map[int]string) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// runnerFiles are paths, in any folder, that a run of tests takes for its own
+// programs before those of the machine or of what is installed.
+var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
+	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
+	`|(diff|cmp|[ef]?grep|g?awk|sed|expr|sh|bash|dash|python3?|node|np[mx]|cargo|go|ruby|php|perl|jq|pytest|valgrind)` + // on a PATH that has a folder of the tree
+	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*)` +
+	`|src/(\w*[mM]ain/)?(resources/)?(META-INF/services/(org\.(junit|testng|spockframework|mockito|assertj)|io\.kotest)[^/]*|junit-platform\.properties|kotest\.properties|mockito-extensions/[^/]+)` +
+	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
+
+// shadowing are modules at the top of a Python project that would be imported in place of
+// those of the standard library, or of others, that runners stand on.
+var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
+
+// rubyShadowing are the same below lib, which comes first for rake and rspec.
+var rubyShadowing = pattern.New(`^lib/(etc|optparse|stringio|tempfile|tmpdir|mutex_m|monitor|delegate|ostruct|set|forwardable|erb|erb/util|shellwords|timeout|rbconfig|securerandom|fileutils|pathname|time|pp|prettyprint|English|diff/lcs|power_assert|ripper|objspace)\.rb$`)
+
+// linkedModule is a link, or a single file, that Node.js finds by the name of a package.
+var linkedModule = pattern.New(`(^|/)node_modules/(@[^/]+/)?[^/.@][^/]*$`)
+
+// LinksModule says whether a file of the tree says what a name of a package leads to.
+func LinksModule(name string) bool { return linkedModule.MatchString(name) }
+
+// ReplacesRunner says whether a file of the tree would be run, or loaded, in place of
+// the program that runs tests.
+func ReplacesRunner(name string) bool {
+	return runnerFiles.MatchString(name) || shadowing.MatchString(name) || rubyShadowing.MatchString(name)
+}
+
+var (
+	byteCode  = pattern.New(`(?:^|/)__pycache__/([^/]+?)\.[\w-]+(?:\.opt-\w+)?\.pyc$`)
+	extension = pattern.New(`^(.*?[^/.]+)(?:\.[\w-]+)*\.(?:so|pyd)$`)
+)
+
+// LoadedFor returns the source in place of which an interpreter would load a file that is
+// compiled, "" where there is none: Python takes an extension before a module of its name, and
+// byte code without a look at the source where its head says so
+// (https://peps.python.org/pep-0552/). has says whether the tree has a file.
+func LoadedFor(name string, read func() []byte, has func(name string) bool) string {
+	if m := byteCode.FindStringSubmatch(name); m != nil {
+		src := path.Join(path.Dir(path.Dir(name)), m[1]+".py")
+		if code := read(); len(code) > 4 && code[4] == 1 && has(src) { // by its hash, which is not compared
+			return src
+		}
+	} else if m := extension.FindStringSubmatch(name); m != nil {
+		for _, src := range []string{m[1] + ".py", m[1] + "/__init__.py"} {
+			if has(src) {
+				return src
+			}
+		}
+	}
+	return ""
+}
+
+// libraryModule is a module of Python's standard library where an import would find it first.
+var libraryModule = pattern.New(`^(src/)?(base64|bisect|calendar|cmath|codecs|configparser|copy|csv|dataclasses|datetime|decimal|enum|filecmp|fractions|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|math|mimetypes|numbers|operator|os|pathlib|pickle|platform|posixpath|queue|random|secrets|shlex|shutil|signal|socket|statistics|string|struct|subprocess|tempfile|threading|time|types|typing|urllib|uuid|weakref|xml|zlib)(\.py|/__init__\.py)$`)
+
+// ShadowsLibrary says whether a module would be imported in place of one of the standard
+// library, by which tests may compare. A src that is a package itself is not searched.
+func ShadowsLibrary(name string, has func(name string) bool) bool {
+	m := libraryModule.FindStringSubmatch(name)
+	return m != nil && (m[1] == "" || !has("src/__init__.py"))
+}

@@ -1,0 +1,119 @@
+package classes
+
+import "testing"
+
+// TestMarks holds which added lines of sources are marks of a test run, and which
+// lines of honest changes are not.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string][]string{
+		"a.go":              {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
+		"a.py":              {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
+		"a.js":              {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
+		"A.java":            {`package org.junit;`, `package org.junit.jupiter.api;`, `import org.junit.jupiter.api.extension.ExtensionContext;`, `System.setProperty("user.dir", d);`},
+		"c.ex":              {`defmodule ExUnit.Assertions do`, `File.cd!(dir)`},
+		"A.cs":              {`namespace Xunit;`},
+		"d.py":              {`os.chdir(tempfile.mkdtemp())`},
+		"d.c":               {`if (chdir(dir) != 0)`},
+		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
+		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `target_compile_definitions(calc INTERFACE main=calc_main)`, `  set(CMAKE_BUILD_TYPE Release)`},
+		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
+		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`},
+		"Cargo.toml":        {`debug-assertions = false`},
+		"b.py":              {`os._exit(0)`},
+		"b.rb":              {`at_exit { exit! }`, `exit!(0)`},
+		"b.sh":              {`trap 'rm -f "$tmp"; exit 0' EXIT`, `trap "exit" 0`},
+		"a.sh":              {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
+		"c.sh":              {`test() { :; }`, `function exit {`, `  alias cmp=true`, `[ () { return 0; }`},
+		"c.rb":              {`def abort(*) = nil`, `  def assert_equal(a, b)`},
+		"a.ts":              {`if (import.meta.vitest) {`},
+		"a.rb":              {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
+		"a.rs":              {`if cfg!(test) {`},
+		"a.ex":              {`if Mix.env() == :test do`},
+		"a.c":               {`static void done(void) { _exit(0); }`, `__attribute__((destructor)) static void done(void) {`, `if (sum < 0) exit(EXIT_SUCCESS);`, `atexit(done);`, `#define main calc_main`},
+		"a.php":             {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
+	} {
+		for _, text := range texts {
+			if got := MarksIn(name, map[int]string{3: text}); len(got) != 1 || got[0].Line != 3 {
+				t.Errorf("%s: %s: %v", name, text, got)
+			}
+		}
+	}
+	for name, texts := range map[string][]string{
+		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
+		"d.sh":           {`test -f x || exit 1`, `diff a b`, `run_test() {`},
+		"d.rb":           {`def abort_all`, `raise "no" unless a`, `def assert_valid_keys(keys)`},
+		"A.java":         {`package org.junited;`, `package com.example.org.junit;`, `import org.junit.Test;`},
+		"c.ex":           {`defmodule ExUnitHelpers do`},
+		"d.c":            {`x->chdir(dir);`, `my_chdir(dir)`},
+		"a.py":           {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
+		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
+		"a.rs":           {`#[cfg(test)]`, `mod tests {`},
+		"CMakeLists.txt": {`set(CMAKE_BUILD_TYPE Debug)`, `message("${CMAKE_BUILD_TYPE}")`},
+		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`, `self->destructor(self);`},
+		"a.sh":           {`trap 'rm -rf "$tmp"' EXIT`, `trap 'code=$?; rm -f "$tmp"; exit $code' EXIT`, `trap 'exit 0' TERM`, `exit 0`},
+		"b.py":           {`os._exit(code)`, `sys.exit(0)`},
+	} {
+		for _, text := range texts {
+			if got := MarksIn(name, map[int]string{3: text}); len(got) != 0 {
+				t.Errorf("%s: %s: %v", name, text, got)
+			}
+		}
+	}
+	for name, want := range map[string]bool{"node_modules/calc": true, "packages/a/node_modules/@me/calc": true, "node_modules/calc/index.js": false, "node_modules/.package-lock.json": false} {
+		if LinksModule(name) != want {
+			t.Errorf("%s is a link of a module: %v", name, !want)
+		}
+	}
+	for name, want := range map[string]bool{
+		"node_modules/.bin/node": true, "packages/a/node_modules/.bin/cat": true, "node_modules/mocha/bin/mocha.js": true, ".venv/bin/python": true,
+		"pytest.py": true, "src/sitecustomize.py": true, "unittest/__init__.py": true, "vendor/bin/phpunit": true,
+		"node_modules/left-pad/index.js": false, "tests/test_pytest.py": false, "src/venv.py": false, "tests/unittests/a.py": false,
+		"scripts/diff": true, "diff": true, "scripts/diff.py": false, "src/main/resources/META-INF/services/org.junit.jupiter.api.extension.Extension": true,
+		"src/main/resources/junit-platform.properties": true, "src/main/resources/META-INF/services/java.sql.Driver": false,
+		"lib/etc.rb": true, "lib/calc/etc.rb": false, "lib/minitest/spec.rb": true, "lib/minitest/cool_plugin.rb": false, "lib/rspec/core/runner.rb": true,
+	} {
+		if ReplacesRunner(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
+
+// TestLoadedFor holds which files that are compiled would be loaded in place of a source.
+func TestLoadedFor(t *testing.T) {
+	t.Parallel()
+	const unchecked, checked, dated = "\xa7\r\r\n\x01\x00", "\xa7\r\r\n\x03\x00", "\xa7\r\r\n\x00\x00"
+	for _, tt := range []struct{ name, code, want string }{
+		{"calc/__pycache__/core.cpython-311.pyc", unchecked, "calc/core.py"},
+		{"calc/__pycache__/core.cpython-311.opt-1.pyc", unchecked, "calc/core.py"},
+		{"calc/__pycache__/core.cpython-311.pyc", checked, ""},
+		{"calc/__pycache__/core.cpython-311.pyc", dated, ""},
+		{"calc/__pycache__/gone.cpython-311.pyc", unchecked, ""},
+		{"calc/core.so", "", "calc/core.py"},
+		{"calc/core.cpython-311-x86_64-linux-gnu.so", "", "calc/core.py"},
+		{"calc/core.pyd", "", "calc/core.py"},
+		{"calc.abi3.so", "", "calc/__init__.py"},
+		{"lib/libcore.so", "", ""},
+	} {
+		has := func(name string) bool { return name == "calc/core.py" || name == "calc/__init__.py" }
+		if got := LoadedFor(tt.name, func() []byte { return []byte(tt.code) }, has); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.name, tt.code, got, tt.want)
+		}
+	}
+}
+
+// TestShadowsLibrary holds which modules would be imported in place of the standard library's.
+func TestShadowsLibrary(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"statistics.py": true, "json/__init__.py": true, "src/statistics.py": true,
+		"calc/statistics.py": false, "src/calc/statistics.py": false, "statistics_test.py": false, "calc.py": false, "json/decoder.py": false,
+	} {
+		if got := ShadowsLibrary(name, func(string) bool { return false }); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if ShadowsLibrary("src/statistics.py", func(name string) bool { return name == "src/__init__.py" }) {
+		t.Error("a module of the package src")
+	}
+}

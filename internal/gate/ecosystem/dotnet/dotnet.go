@@ -1,0 +1,99 @@
+// Package dotnet is .NET, by its solutions, or its projects where there is none.
+package dotnet
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func dotnetClasses() ecosystem.ClassTable {
+	return ecosystem.ClassTable{
+		Steering: ecosystem.Called("*.runsettings", "xunit.runner.json", "testconfig.json"),
+		Test: func(name string, _ []byte) bool {
+			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
+		},
+		Holds: ecosystem.WhereWritten(nil, dotnetHolds, dotnetTested),
+	}
+}
+
+// New is .NET, by its solutions, or its projects where there is none.
+func New() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: ".NET", Units: ".NET projects", Bound: true,
+		Programs: strings.Fields("dotnet"),
+		Hosts:    strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
+		Fetched:  []string{".nuget/packages"},
+		Find:     findDotnetProjects,
+		Classes:  dotnetClasses(),
+		IsTest: func(name string) bool {
+			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
+		},
+		IsSource: func(name string) bool { return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) },
+		Steers: func(name string) bool {
+			return slices.Contains([]string{".sln", ".slnx", ".csproj", ".fsproj", ".vbproj", ".props", ".targets"}, path.Ext(name)) ||
+				slices.Contains([]string{"global.json", "packages.lock.json", "NuGet.config", "nuget.config"}, path.Base(name))
+		},
+		Absent: func(output string) (string, bool) {
+			m := dotnetMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1], false
+		},
+	}
+}
+
+var (
+	dotnetHolds   = pattern.New(`(?mi)^\s*(?:using|open|imports)\s+(?:Xunit|NUnit\.Framework|Microsoft\.VisualStudio\.TestTools)`)
+	dotnetTested  = pattern.New(`(?m)\[(?:\w+[,(][^\]]*|\s*)?<?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b`)
+	dotnetTests   = pattern.New(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
+	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
+)
+
+func findDotnetProjects(s *ecosystem.Survey) []ecosystem.Project {
+	var solutions, projects []string
+	for _, f := range s.Files {
+		switch {
+		case ecosystem.IgnoredDir(path.Dir(f)):
+		case slices.Contains([]string{".sln", ".slnx"}, path.Ext(f)):
+			solutions = append(solutions, f)
+		case slices.Contains([]string{".csproj", ".fsproj", ".vbproj"}, path.Ext(f)):
+			projects = append(projects, f)
+		}
+	}
+	if len(solutions) == 0 {
+		solutions = slices.DeleteFunc(projects, func(f string) bool { return !dotnetTests.MatchString(f) })
+	}
+	var out []ecosystem.Project
+	for _, f := range solutions {
+		dir := path.Dir(f)
+		if slices.ContainsFunc(out, func(p ecosystem.Project) bool { return ecosystem.Inside(p.Dir, dir) }) {
+			continue
+		}
+		p := ecosystem.Project{Dir: dir, What: ".NET solution " + path.Base(f), Why: []string{f}}
+		if !s.Tools.Has("dotnet") {
+			p.Missing = s.Tools.Lack("dotnet")
+			out = append(out, p)
+			continue
+		}
+		file := ecosystem.Quoted(path.Base(f))
+		env := "DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 "
+		setup := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+		p.Setup = []ecosystem.Command{setup.Reporting(env + "dotnet restore " + file)}
+		p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(env + "dotnet build --no-restore " + file)}
+		text := env + "dotnet test --no-restore " + file + " --logger trx"
+		t := ecosystem.Command{Stage: results.StageTest, Unit: dir}
+		t = t.Reporting(text + ` --results-directory "$RESULTS_DIR/trx"; status=$?; cat "$RESULTS_DIR"/trx/*.trx > "$RESULTS"; exit $status`)
+		t.Text = text
+		t.Results = &ecosystem.Results{Name: "TRX of dotnet test", Collect: results.Grouped(results.ParseTRX), Narrow: func(c ecosystem.Command, _ ecosystem.Part) (ecosystem.Command, bool) { return c, false }}
+		p.Test = []ecosystem.Command{t}
+		out = append(out, p)
+	}
+	return out
+}

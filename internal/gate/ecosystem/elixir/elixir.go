@@ -1,0 +1,145 @@
+// Package elixir is Elixir, by its mix projects.
+//
+// It is a short example of an ecosystem that reports each test.
+package elixir
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+var elixirHolds = pattern.New(`(?m)^\s*use\s+ExUnit\.Case\b`)
+
+func elixirClasses() ecosystem.ClassTable {
+	return ecosystem.ClassTable{
+		Support: ecosystem.Called("test_helper.exs"),
+		Test: func(name string, _ []byte) bool {
+			return strings.HasSuffix(name, "_test.exs") && ecosystem.InFolder(name, "test")
+		},
+		Holds:   ecosystem.WhereWritten([]string{"lib"}, elixirHolds),
+		Folders: []string{"test"},
+		Origins: ecosystem.OriginsIn(map[string]func([]byte) ecosystem.Origins{"mix.exs": mixOrigins}),
+		Mixed:   ecosystem.MixedBy(map[string]*ecosystem.Mixture{"mix.exs": {Class: compare.Steering, Merge: ecosystem.MergeLines(saysMixTests)}}),
+	}
+}
+
+// mixTests are the lines of a mix.exs that say what tests are, and what is compiled for them
+// (https://hexdocs.pm/mix/Mix.Tasks.Test.html).
+var mixTests = pattern.New(`\b(?:test_\w+|elixirc_paths|erlc_paths|preferred_(?:cli_)?env\w*|consolidate_protocols|elixirc_options|start_permanent|build_per_environment)\s*[:(]|:test\b|"test\b|\btest:`)
+
+var (
+	mixNeed = pattern.New(`\{\s*:(\w+)\s*,([^{}\n]*)\}`)
+	mixFrom = pattern.New(`\b(?:path|git|github):\s*"([^"]+)"|\b(in_umbrella):\s*true`)
+)
+
+// mixOrigins reads the dependencies of a mix.exs (https://hexdocs.pm/mix/Mix.Tasks.Deps.html).
+func mixOrigins(src []byte) ecosystem.Origins {
+	out := ecosystem.Origins{Of: map[string]string{}}
+	for _, m := range mixNeed.FindAllStringSubmatch(string(src), -1) {
+		from := ""
+		if f := mixFrom.FindStringSubmatch(m[2]); f != nil {
+			from = f[1] + f[2]
+		}
+		out.Add(m[1], from)
+	}
+	return out
+}
+
+// saysMixTests says whether a line of a mix.exs is one of them, and not a dependency.
+func saysMixTests(line string) bool {
+	return mixTests.MatchString(line) && !strings.Contains(line, "only:")
+}
+
+// New is Elixir, by mix.exs.
+func New() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: "Elixir", Units: "Elixir projects",
+		Programs: strings.Fields("elixir mix"),
+		Hosts:    strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
+		Fetched:  []string{".hex", ".mix", ".cache/rebar3"},
+		Find:     findElixirProjects,
+		Classes:  elixirClasses(),
+		IsTest:   func(name string) bool { return path.Ext(name) == ".exs" && ecosystem.InFolder(name, "test") },
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))
+		},
+		Steers: func(name string) bool { return path.Base(name) == "mix.exs" || path.Base(name) == "mix.lock" },
+		Absent: func(output string) (string, bool) {
+			if m := elixirModule.FindStringSubmatch(output); m != nil { // of which the function is said to be missing, too
+				return m[1], false
+			}
+			if m := elixirMissing.FindStringSubmatch(output); m != nil {
+				return m[1], false
+			}
+			return "", false
+		},
+	}
+}
+
+var (
+	elixirModule  = pattern.New(`module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
+	elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined`)
+)
+
+func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
+	var out []ecosystem.Project
+	dirs := s.Dirs("mix.exs")
+	for _, dir := range dirs {
+		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && ecosystem.Inside(o, dir) }) {
+			continue // a part of an umbrella
+		}
+		p := ecosystem.Project{Dir: dir, What: "Elixir project", Why: []string{path.Join(dir, "mix.exs")}}
+		if dir != "." {
+			p.What += " in " + dir
+		}
+		if !s.Tools.Has("mix") {
+			p.Missing = s.Tools.Lack("mix")
+			out = append(out, p)
+			continue
+		}
+		if s.Has(dir, "mix.lock") {
+			c := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+			p.Setup = []ecosystem.Command{c.Reporting("mix local.hex --force --if-missing && mix local.rebar --force --if-missing && MIX_ENV=test mix deps.get")}
+		}
+		p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting("MIX_ENV=test mix compile")}
+		t := ecosystem.Command{Stage: results.StageTest, Unit: dir}.Reporting("mix test --trace --no-color 2>&1")
+		t.Text = "mix test --trace --no-color"
+		t.Results = &ecosystem.Results{
+			Name:    "text of mix test --trace",
+			Collect: results.TextByFile(results.ParseMix),
+			Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
+				if len(p.Packages) == 0 {
+					return c, false
+				}
+				d := c.Reporting("mix test --trace --no-color " + strings.Join(ecosystem.FromUnit(c.Unit, p.Packages), " ") + " 2>&1")
+				d.Text = strings.TrimSuffix(d.Text, " 2>&1")
+				return d, true
+			},
+		}
+		t.Results.Plants(ecosystem.Copied(failingMix))
+		p.Test = []ecosystem.Command{t}
+		out = append(out, p)
+	}
+	return out
+}
+
+// failingMix is a test that must fail, in a module that no other file has.
+func failingMix(file, src, name string) string {
+	if !strings.Contains(src, "ExUnit.Case") {
+		return ""
+	}
+	module := ecosystem.Capital(name) + strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' {
+			return c
+		}
+		return -1
+	}, file) + "Test"
+	return "\n\ndefmodule " + module + " do\n  use ExUnit.Case\n\n  test \"" + name + "\" do\n    assert 1 == 2\n  end\nend\n"
+}

@@ -1,0 +1,225 @@
+// Package java is Java, Kotlin, Scala and Groovy, built with Maven or Gradle.
+package java
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func javaClasses() ecosystem.ClassTable {
+	return ecosystem.ClassTable{
+		Steering: func(name string, _ []byte) bool {
+			return ecosystem.InFolders(name, []string{".mvn"}) || path.Base(name) == "junit-platform.properties" || path.Base(name) == "testng.xml"
+		},
+		Test: func(name string, src []byte) bool {
+			code := slices.Contains([]string{".java", ".kt", ".scala", ".groovy"}, path.Ext(name))
+			return code && ecosystem.InFolders(name, []string{"src/test", "src/integrationTest"}) && (src == nil || strings.Contains(string(src), "@Test") || javaNamed.MatchString(path.Base(name)))
+		},
+		Holds:   ecosystem.WhereWritten([]string{"main"}, javaFramework, javaTested),
+		Folders: []string{"src/test", "src/integrationTest"},
+		Mixed:   ecosystem.MixedBy(map[string]*ecosystem.Mixture{"pom.xml": {Class: compare.Steering, Merge: mergePom}}),
+		Origins: javaOrigins,
+	}
+}
+
+var (
+	// https://maven.apache.org/pom.html#Repositories, and #Dependencies
+	pomLocal = pattern.New(`<(?:url>\s*file:|systemPath>)\s*([^<\s]*)`)
+	// https://docs.gradle.org/current/userguide/declaring_dependencies_basics.html
+	gradleLocal = pattern.New(`(?:\b(?:\w*[iI]mplementation|\w*[cC]ompile(?:Only)?|\w*[rR]untime(?:Only)?|api|classpath)\b[\s(]*(?:files|fileTree)\b|\bflatDir\b|\burl\b[^"'\n]*["']file:)[^\n]*`)
+)
+
+// javaOrigins reads the archives and repositories of the tree that Maven and Gradle are given.
+func javaOrigins(name string) func([]byte) ecosystem.Origins {
+	local := gradleLocal
+	switch name {
+	case "pom.xml":
+		local = pomLocal
+	case "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts":
+	default:
+		return nil
+	}
+	return func(src []byte) ecosystem.Origins {
+		out := ecosystem.Origins{Replaced: map[string]string{}}
+		for _, m := range local.FindAllStringSubmatch(string(src), -1) {
+			out.Replaced[strings.TrimSpace(m[len(m)-1])] = name
+		}
+		return out
+	}
+}
+
+var (
+	javaFramework = pattern.New(`(?m)^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|kotlin\.test|io\.kotest|spock|org\.scalatest)\b`)
+	javaTested    = pattern.New(`@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest)\b|extends\s+\w*(?:Spec|Suite)\b`)
+)
+
+var javaNamed = pattern.New(`^Test.*|(Test|Tests|TestCase|IT|Spec)\.\w+$`)
+
+// New is Java, Kotlin, Scala and Groovy built with Maven or Gradle.
+func New() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: "Java", Units: "Java projects",
+		Programs: strings.Fields("java javac mvn gradle kotlinc"),
+		Hosts:    strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
+		Fetched:  []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
+		Find:     findJavaProjects,
+		Classes:  javaClasses(),
+		IsTest: func(name string) bool {
+			return path.Ext(name) != ".go" && (strings.Contains("/"+name, "/src/test/") || strings.Contains("/"+name, "/src/integrationTest/"))
+		},
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".java", ".kt", ".kts", ".scala", ".groovy"}, path.Ext(name))
+		},
+		Steers: func(name string) bool {
+			base := path.Base(name)
+			return base == "pom.xml" || base == "gradle.properties" || base == "gradle.lockfile" || base == "libs.versions.toml" ||
+				strings.HasPrefix(base, "build.gradle") || strings.HasPrefix(base, "settings.gradle") || strings.Contains(name, "gradle/wrapper/")
+		},
+		Absent: func(output string) (string, bool) {
+			m := javaMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + m[3], m[3] != ""
+		},
+	}
+}
+
+var javaMissing = pattern.New(`symbol:\s+(?:method|class|variable|constructor|interface) (\w+)|(?:u|U)nresolved reference:? '?(\w+)|package (?:\w+\.)*(\w+) does not exist`)
+
+// findJavaProjects makes a project of each build: a folder with its file that
+// lies in no other one.
+func findJavaProjects(s *ecosystem.Survey) []ecosystem.Project {
+	var out []ecosystem.Project
+	dirs := s.Dirs("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+	for _, dir := range dirs {
+		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && ecosystem.Inside(o, dir) }) {
+			continue
+		}
+		if s.Has(dir, "pom.xml") {
+			out = append(out, mavenProject(s, dir))
+		} else {
+			out = append(out, gradleProject(s, dir))
+		}
+	}
+	return out
+}
+
+// javaBuild is a project whose tool is a wrapper in it, or a program.
+func javaBuild(s *ecosystem.Survey, dir, what, file, wrapper, program string) (ecosystem.Project, string) {
+	p := ecosystem.Project{Dir: dir, What: what, Why: []string{path.Join(dir, file)}}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	tool := program
+	switch {
+	case !s.Tools.Has("java"):
+		p.Missing = s.Tools.Lack("java")
+	case s.Has(dir, wrapper) && !s.Tools.Has(program):
+		tool = "sh ./" + wrapper
+	case !s.Tools.Has(program):
+		p.Missing = s.Tools.Lack(program)
+	}
+	return p, tool
+}
+
+func mavenProject(s *ecosystem.Survey, dir string) ecosystem.Project {
+	p, tool := javaBuild(s, dir, "Maven project", "pom.xml", "mvnw", "mvn")
+	if p.Missing != "" {
+		return p
+	}
+	repo := ` -Dmaven.repo.local="$HOME/.m2/repository"`
+	setup := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+	// What the test plugin brings at run time is resolved only where it finds
+	// classes to run, so that this asks for a method which none of them has.
+	p.Setup = []ecosystem.Command{setup.Reporting(tool + " -B -q" + repo + " test -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=*#noSuchTestForYcbot' -DfailIfNoTests=false").OnlyOfBase()}
+	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + " -B -q -o" + repo + " test-compile -Dmaven.test.skip=true")}
+	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=false --fail-at-end", "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
+		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
+	return p
+}
+
+func gradleProject(s *ecosystem.Survey, dir string) ecosystem.Project {
+	file := s.First(dir, "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts")
+	p, tool := javaBuild(s, dir, "Gradle project", file, "gradlew", "gradle")
+	if s.Has(dir, "gradlew") && s.Tools.Has("java") { // the wrapper is the project's own choice
+		tool, p.Missing = "sh ./gradlew", ""
+		p.Why = append(p.Why, path.Join(dir, "gradlew"))
+	}
+	if p.Missing != "" {
+		return p
+	}
+	common := " --no-daemon --console=plain -q"
+	setup := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+	p.Setup = []ecosystem.Command{setup.Reporting(tool + common + " testClasses").OnlyOfBase()}
+	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + common + " --offline classes")}
+	p.Test = []ecosystem.Command{javaTests(dir, tool+common+" --offline test --continue", "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
+		func(class string) string { return " --tests " + class })}
+	return p
+}
+
+// javaTests runs a build whose test plugin leaves a document for each class.
+func javaTests(dir, text, where, name string, only func(class string) string) ecosystem.Command {
+	build := func(c ecosystem.Command, text string) ecosystem.Command {
+		find := `find . -path '` + where + `' -type f`
+		c = c.Reporting(`status=0; `+text+` || status=$?; `+find+` | LC_ALL=C sort | while IFS= read -r f; do printf '<?module %s?>\n' "$f"; cat "$f"; done > "$RESULTS"; exit $status`,
+			find+" -exec rm -f {} +") // not those of a run before
+		c.Text = text
+		return c
+	}
+	c := build(ecosystem.Command{Stage: results.StageTest, Unit: dir}, text)
+	c.Results = &ecosystem.Results{
+		Name: name, Collect: results.Grouped(results.ParseModules),
+		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			t := text
+			if len(p.Packages) == 1 || strings.Contains(only(""), "--tests") {
+				for _, class := range p.Packages {
+					t += only(ecosystem.Quoted(class))
+				}
+			} else {
+				t += only(ecosystem.Quoted(strings.Join(p.Packages, ",")))
+			}
+			return build(c, t), true
+		},
+	}
+	c.Results.Plants(ecosystem.Planter{
+		File: func(p ecosystem.Planting, unit, class string) string {
+			return p.SourceEnding(unit, strings.ReplaceAll(class, ".", "/")+".java")
+		},
+		Plant: func(_ ecosystem.Command, file, src, name string) ecosystem.Planted {
+			at, class, text := ecosystem.ClassCopy(file, src, name, failingJava(src, name))
+			if pkg := javaPackage.FindStringSubmatch(src); pkg != nil {
+				class = pkg[1] + "." + class
+			}
+			return ecosystem.Planted{Path: at, Package: class, Text: text}
+		},
+	})
+	return c
+}
+
+var javaPackage = pattern.New(`(?m)^\s*package\s+([\w.]+)\s*;`)
+
+// failingJava is a test method that must fail, by the library of a test class.
+func failingJava(src, name string) string {
+	switch {
+	case strings.Contains(src, "org.junit.jupiter"):
+		return "\n    @org.junit.jupiter.api.Test\n    void " + name + "() {\n        org.junit.jupiter.api.Assertions.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "org.testng"):
+		return "\n    @org.testng.annotations.Test\n    public void " + name + "() {\n        org.testng.Assert.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "org.junit."):
+		return "\n    @org.junit.Test\n    public void " + name + "() {\n        org.junit.Assert.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "junit.framework"):
+		return "\n    public void test" + ecosystem.Capital(name) + "() {\n        assertEquals(1, 2);\n    }\n"
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package native
+
+import (
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+func makeClasses() ecosystem.ClassTable {
+	return ecosystem.ClassTable{
+		Steering: ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml"),
+		Test: func(name string, _ []byte) bool {
+			return ecosystem.Called("*.bats")(name, nil) || slices.Contains([]string{".sh", ".bash", ".t"}, path.Ext(name)) &&
+				(shellTest.MatchString(path.Base(name)) || ecosystem.InFolders(name, shellTestFolders))
+		},
+	}
+}
+
+// Tests in shell, which some target runs.
+var (
+	shellTest        = pattern.New(`^(test[._-].*|.*[._-]tests?)\.\w+$`)
+	shellTestFolders = []string{"test", "tests", "t", "checks", "spec"}
+)
+
+// NewMake is what people type where no other ecosystem has tests: targets
+// of a Makefile, a justfile or a Taskfile.
+func NewMake() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: "Make", Units: "Makefiles", Find: findMakeProjects, Calls: true, Classes: makeClasses(),
+		Programs: []string{"make", "just", "task"},
+	}
+}
+
+// A maker is a tool with named targets.
+type maker struct {
+	files  []string
+	tool   string
+	target func(name string) *regexp.Regexp
+}
+
+func makers() []maker {
+	line := func(pattern string) func(string) *regexp.Regexp {
+		return func(name string) *regexp.Regexp {
+			return regexp.MustCompile(`(?m)` + regexp.MustCompile(`NAME`).ReplaceAllLiteralString(pattern, name))
+		}
+	}
+	return []maker{
+		{[]string{"GNUmakefile", "makefile", "Makefile"}, "make", line(`^NAME\s*:([^=]|$)`)},
+		{[]string{"justfile", "Justfile", ".justfile"}, "just", line(`^@?NAME(\s[^:=]*)?:([^=]|$)`)},
+		{[]string{"Taskfile.yml", "Taskfile.yaml"}, "task", line(`^\s+["']?NAME["']?\s*:`)},
+	}
+}
+
+// targets returns the first of some names that a file has as a target, "" for none.
+func (m maker) targets(text []byte) func(names ...string) string {
+	return func(names ...string) string {
+		i := slices.IndexFunc(names, func(n string) bool { return m.target(n).Match(text) })
+		if i < 0 {
+			return ""
+		}
+		return names[i]
+	}
+}
+
+// testTargets are what people call the target that runs the tests.
+var testTargets = []string{"test", "tests", "check"}
+
+// TargetForTests is the command that runs a folder's target for tests, "" where it has none.
+func TargetForTests(s *ecosystem.Survey, dir string) string {
+	for _, m := range makers() {
+		if file := s.First(dir, m.files...); file != "" {
+			if t := m.targets(s.Read(dir, file))(testTargets...); t != "" {
+				return m.tool + " " + t
+			}
+		}
+	}
+	return ""
+}
+
+// findMakeProjects makes a project of every such file that has a target for
+// tests. Projects of other ecosystems in the same folder go first: see package languages.
+func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
+	var out []ecosystem.Project
+	for _, m := range makers() {
+		for _, dir := range s.Dirs(m.files...) {
+			file := s.First(dir, m.files...)
+			has := m.targets(s.Read(dir, file))
+			test := has(testTargets...)
+			if test == "" {
+				continue
+			}
+			p := ecosystem.Project{Dir: dir, What: file + " with a target for tests", Why: []string{path.Join(dir, file)}}
+			if !s.Tools.Has(m.tool) {
+				p.Missing = s.Tools.Lack(m.tool)
+				out = append(out, p)
+				continue
+			}
+			add := func(list *[]ecosystem.Command, stage results.Stage, target string) {
+				words := []string{m.tool}
+				if target != "" {
+					words = append(words, target)
+				}
+				*list = append(*list, ecosystem.Command{Stage: stage, Unit: dir, Text: ecosystem.Quoted(words...), Argv: words})
+			}
+			if build := has("build", "all"); build != "" {
+				add(&p.Build, results.StageBuild, build)
+			}
+			if lint := has("lint"); lint != "" {
+				add(&p.Lint, results.StageLint, lint)
+			}
+			add(&p.Test, results.StageTest, test)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// FileOfTargets is the file of a folder that has named targets, "" for none.
+func FileOfTargets(s *ecosystem.Survey, dir string) string {
+	for _, m := range makers() {
+		if file := s.First(dir, m.files...); file != "" {
+			return file
+		}
+	}
+	return ""
+}

@@ -1,0 +1,142 @@
+package node
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/behave"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/variants"
+	"github.com/ycbot/ycbot/test/bench"
+)
+
+var typedFiles = map[string]string{
+	"package.json":  `{"name": "typed", "type": "module", "private": true}`,
+	"tsconfig.json": "{ // of the project\n  \"compilerOptions\": {\"strict\": true, \"paths\": {\"@/*\": [\"./src/*\"]},}\n}\n",
+	"src/deep.ts":   "export const deep = (n: number): number => n\n",
+	"src/util.ts":   "export interface Opts { suffix?: string }\nexport const upper = (s: string): string => s.toUpperCase()\n",
+	"src/lib.ts": `import { upper, type Opts } from './util.js'
+import { deep } from '@/deep'
+
+export type Mode = 'fast' | 'slow'
+export interface Item { name: string; count?: number }
+export enum Color { Red, Green }
+
+export function pages(total: number, size: number = 10): number {
+  if (total <= 0 || size <= 0) return 0
+  return PAGES
+}
+
+export const label = (item: Item, opts?: Opts): string => upper(item.name) + (opts?.suffix ?? '')
+
+export function pick(mode: 'fast' | 'slow', list: readonly string[]): string | undefined {
+  return mode === 'slow' ? list[0] : list[LAST]
+}
+
+export class Quota<T extends string> {
+  private used = 0
+  constructor(private readonly limit: number) {}
+  take(n: number, who?: T): boolean {
+    if (this.used + n LIMIT this.limit) return false
+    this.used += deep(n)
+    return true
+  }
+}
+
+export const same = <T,>(list: T[]): T[] => SAME
+function inner(n: number): number { return n + INNER }
+export const outer = (n: number): number => inner(n) * 2
+`,
+	"src/lib.test.ts": `import { test, expect } from 'vitest'
+import { pages, label, Quota } from './lib'
+
+test('pages', () => { expect(pages(25, 10)).toBe(3) })
+test('label', () => { expect(label({name: 'ab', count: 2})).toBe('AB') })
+test('quota', () => { const q = new Quota(5); expect(q.take(3)).toBe(true) })
+`,
+}
+
+// TestTypeScriptIsCalled calls functions of TypeScript by either compiler that a project can
+// have: with its types, its paths and what it does not export, and names where they stand.
+func TestTypeScriptIsCalled(t *testing.T) {
+	t.Parallel()
+	runners, err := bench.Runners(t.Context())
+	if err != nil {
+		t.Skipf("compilers of TypeScript are needed: %v", err)
+	}
+	base := strings.NewReplacer("PAGES", "Math.ceil(total / size)", "LAST", "list.length - 1", "LIMIT", ">", "SAME", "list.map((x) => x)", "INNER", "1")
+	head := strings.NewReplacer("PAGES", "Math.floor(total / size) + 1", "LAST", "list.length - 2", "LIMIT", ">=", "SAME", "{ const out: T[] = []; for (const x of list) out.push(x); return out }", "INNER", "2")
+	for compiler, packages := range map[string][]string{"typescript": {"typescript"}, "esbuild": {"esbuild", "@esbuild"}, "": nil} {
+		variants.Run(t, "by "+compiler, compiler == "typescript", func(t *testing.T) {
+			t.Parallel()
+			dirs := map[string]string{}
+			for side, with := range map[string]*strings.Replacer{"base": base, "head": head} {
+				dirs[side] = t.TempDir()
+				for name, text := range typedFiles {
+					put(t, filepath.Join(dirs[side], name), with.Replace(text))
+				}
+				for _, name := range packages {
+					link := filepath.Join(dirs[side], "node_modules", name)
+					put(t, link+".txt", "") // for the folder
+					if err := os.Symlink(filepath.Join(runners, name), link); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			by := nodeBehaviour()
+			plan, ok := by.Plan(os.DirFS(dirs["base"]), os.DirFS(dirs["head"]), ecosystem.Calling{Dir: ".", Files: []string{"src/lib.ts", "src/lib.d.ts"}})
+			if !ok {
+				t.Fatal("nothing is called")
+			}
+			said := map[string]behave.Answers{}
+			for side, dir := range dirs {
+				put(t, filepath.Join(dir, by.File("TestCalls")), plan.File("TestCalls"))
+				cmd := exec.CommandContext(t.Context(), "node", by.File("TestCalls"))
+				cmd.Dir = dir
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				if compiler == "" {
+					if why := "TypeScript cannot be loaded"; !strings.Contains(string(out), why) && !strings.Contains(string(out), "cannot be compiled") {
+						t.Errorf("want %q in %s", why, out)
+					}
+				}
+				said[side] = behave.All(string(out))
+			}
+			differs := map[string]bool{}
+			for _, f := range plan.Compare(said["base"], said["head"]).Functions {
+				differs[f.Name] = f.Differing > 0
+				line := map[string]int{"pages": 8, "label": 13, "pick": 15, "Quota": 21, "Quota.take": 22, "same": 29, "outer": 31}[f.Name]
+				if f.Unlike != "" || f.Line != line || f.Path != "src/lib.ts" || f.Inputs < 5 {
+					t.Errorf("%+v, want line %d", f, line)
+				}
+				if test := map[string]string{"pages": "pages", "Quota.take": "quota"}[f.Name]; test != "" && !slices.Contains(f.Tested, test) {
+					t.Errorf("%s: tested by %v, want %s", f.Name, f.Tested, test)
+				}
+			}
+			if compiler == "" {
+				return
+			}
+			for name, want := range map[string]bool{"pages": true, "pick": true, "Quota.take": true, "same": false, "outer": true} {
+				if got, ok := differs[name]; !ok || got != want {
+					t.Errorf("%s differs: %v (%v), want %v", name, got, ok, want)
+				}
+			}
+		})
+	}
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,34 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// nodeName is what people call the ecosystem.
+const nodeName = "Node.js"
+
+var (
+	typeCheck   = pattern.New(`(?m)(?:^|[\s;&|/"'])(?:tsc|vue-tsc|svelte-check|tsd|dtslint)(?:\s[^;&|"'\n]*|[;&|"']|$)`)
+	typeProject = pattern.New(`\s(?:-p|--project|-b|--build)[\s=]+([\w./-]+)`)
+)
+
+// CompilerSettings are the files that say what a compiler of TypeScript looks at, where a recipe
+// of tests runs one, and the ecosystem of that: what it does not look at, it finds no fault with
+// (https://www.typescriptlang.org/tsconfig/#files).
+func CompilerSettings(recipe string) map[string]string {
+	out := map[string]string{}
+	for _, call := range typeCheck.FindAllString(recipe, -1) {
+		m := typeProject.FindStringSubmatch(call)
+		switch {
+		case m == nil || m[1] == ".":
+			out["tsconfig.json"] = nodeName
+		case strings.HasSuffix(m[1], ".json"):
+			out[m[1]] = nodeName
+		default:
+			out[m[1]+"/tsconfig.json"] = nodeName
+		}
+	}
+	return out
+}

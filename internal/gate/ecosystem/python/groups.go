@@ -1,0 +1,105 @@
+package python
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// usualExtras are the optional dependencies that tests usually need.
+var usualExtras = []string{"test", "tests", "testing", "dev", "all"}
+
+// What tox.ini says of all environments (https://tox.wiki/en/stable/config.html), and
+// its settings that name extras and groups of pyproject.toml; single environments are
+// often of style, types and documentation.
+var (
+	toxBase   = pattern.New(`(?ms)^\[testenv\][ \t]*$(.*?)(?:^\[|\z)`)
+	toxExtras = pattern.New(`(?m)^extras[ \t]*=(.*(?:\n[ \t]+.*)*)`)
+	toxGroups = pattern.New(`(?m)^dependency_groups[ \t]*=(.*(?:\n[ \t]+.*)*)`)
+)
+
+// toxWords are what such settings name, of what there is.
+func toxWords(tox string, settings *pattern.Pattern, there []string) []string {
+	var out []string
+	base := toxBase.FindStringSubmatch(tox)
+	if base == nil {
+		return nil
+	}
+	for _, m := range settings.FindAllStringSubmatch(base[1], -1) {
+		for _, word := range strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' }) {
+			if slices.Contains(there, word) && !slices.Contains(out, word) && !notForTests.MatchString(word) {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
+// extras are the optional dependencies that tests need: the usual ones, and those that
+// tox installs.
+func (f pyFacts) extras() []string {
+	there := f.pyproject.Table("project", "optional-dependencies").Keys()
+	out := slices.DeleteFunc(slices.Clone(there), func(key string) bool { return !slices.Contains(usualExtras, key) })
+	for _, key := range toxWords(f.tox, toxExtras, there) {
+		if !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// self is the project with its extras, for pip.
+func (f pyFacts) self() string {
+	if names := f.extras(); len(names) > 0 {
+		return ".[" + strings.Join(names, ",") + "]"
+	}
+	return "."
+}
+
+// grouped are the requirements of the dependency groups that tests need
+// (https://packaging.python.org/en/latest/specifications/dependency-groups/): those that
+// tox installs, else those that are called after tests, else, where no extra is, those of
+// developers.
+func (f pyFacts) grouped() []string {
+	groups := f.pyproject.Table("dependency-groups")
+	names := toxWords(f.tox, toxGroups, groups.Keys())
+	ofTests := []string{"test", "tests", "testing"}
+	usual := ofTests
+	if !slices.ContainsFunc(f.extras(), func(name string) bool { return slices.Contains(ofTests, name) }) {
+		usual = append(slices.Clone(ofTests), "dev")
+	}
+	for _, key := range usual {
+		if len(names) == 0 && groups.Has(key) {
+			names = append(names, key)
+		}
+	}
+	var out []string
+	seen := map[string]bool{}
+	var include func(key string)
+	include = func(key string) {
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		out = append(out, groups.Texts(key)...)
+		for _, t := range groups.Tables(key) {
+			include(t.Text("include-group"))
+		}
+	}
+	for _, key := range names {
+		include(key)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// notForTests are names of requirements that documentation, style and releases need.
+var notForTests = pattern.New(`(?i)(?:^|[-_./])(?:docs?|rtd|sphinx|lint(?:ing|ers?)?|style|typing|mypy|pyright|release|publish|bench(?:marks?)?|examples?)(?:[-_./]|$)`)
+
+// isForTests says whether a file of requirements is one that tests can need.
+func isForTests(name string) bool {
+	return requirements.MatchString(path.Base(name)) && len(strings.Split(name, "/")) <= 2 && !notForTests.MatchString(name)
+}

@@ -1,0 +1,70 @@
+package python
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/trees"
+)
+
+// TestPythonGroups holds what is installed for tests: what tox installs of the extras and
+// the dependency groups, else what is called after tests, and no requirements of
+// documentation; the same for a head that is not trusted.
+func TestPythonGroups(t *testing.T) {
+	t.Parallel()
+	const groups = "[project]\nname = \"p\"\n[project.optional-dependencies]\ndiagrams = [\"jinja2\"]\ntest = [\"hypothesis\"]\ndocs = [\"furo\"]\n" +
+		"[dependency-groups]\ndev = [\"tox\"]\ndocs = [\"sphinx\"]\nunit = [\"pytest>=8\", {include-group = \"base\"}]\nbase = [\"freezegun; python_version > '3'\", {include-group = \"unit\"}]\n"
+	for name, tt := range map[string]struct {
+		files map[string]string
+		args  string // of pip install
+		needs string // of one that is not trusted
+	}{
+		"named by tox": {
+			files: map[string]string{"pyproject.toml": groups, "tox.ini": "[testenv]\nextras = unit: diagrams\ndependency_groups =\n    unit\n[testenv:docs]\nextras = docs\ndependency_groups = docs\n[testenv:all]\ndependency_groups = dev\n"},
+			args:  `-e '.[diagrams,test]' 'freezegun; python_version > '\''3'\''' 'pytest>=8'`,
+			needs: "freezegun; python_version > '3' hypothesis jinja2 pytest pytest>=8 setuptools wheel",
+		},
+		"an extra of tests, and no group": {
+			files: map[string]string{"pyproject.toml": groups},
+			args:  `-e '.[test]' pytest`,
+			needs: "hypothesis pytest setuptools wheel",
+		},
+		"of developers, where none is of tests": {
+			files: map[string]string{"pyproject.toml": "[dependency-groups]\ndocs = [\"furo\"]\ndev = [\"six\"]\n"},
+			args:  `six pytest`,
+			needs: "pytest six",
+		},
+		"of tests": {
+			files: map[string]string{"pyproject.toml": "[dependency-groups]\ntests = [\"pytest\", \"six\"]\ndev = [\"tox\"]\n"},
+			args:  `pytest six`,
+			needs: "pytest six",
+		},
+		"requirements of documentation": {
+			files: map[string]string{"pyproject.toml": "[project]\nname = \"p\"\n", "docs/requirements-rtd.txt": "sphinx", "requirements-docs.txt": "furo", "requirements_lint.txt": "ruff", "requirements-test.txt": "six"},
+			args:  `-r requirements-test.txt -e . pytest`,
+			needs: "pytest setuptools six wheel",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.files["tests/test_a.py"] = "import pytest\n"
+			var problems strings.Builder
+			s := trees.Survey(t, tt.files, &problems, "python3")
+			f := pythonFacts(s, ".", []string{"."})
+			p := ecosystem.Project{Dir: "."}
+			if !installPython(&p, s, f) || len(p.Setup) != 2 {
+				t.Fatalf("no environment of its own: %v", p.Setup)
+			}
+			_, args, _ := strings.Cut(p.Setup[1].Text, "--disable-pip-version-check ")
+			if d := cmp.Diff(tt.args, args); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(tt.needs, strings.Join(pythonRequirements(s, "."), " ")); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

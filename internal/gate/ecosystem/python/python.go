@@ -1,0 +1,312 @@
+// Package python is Python, tested by pytest or unittest.
+//
+// runners.go has the calls of both. What a project needs is read of manifests without running
+// anything of it (requirements.go, groups.go).
+package python
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// New is Python, by the files that its packaging tools read.
+func New() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: "Python", Units: "Python projects",
+		Programs: strings.Fields("python python3 uv poetry pytest"),
+		Provided: providedByPython,
+		Hosts:    strings.Fields("pypi.org files.pythonhosted.org"),
+		Fetched:  []string{".cache/pip", WheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		Registries: []string{
+			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
+			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
+		},
+		RegistryFiles: []string{"PIP_CERT", "PIP_FIND_LINKS", "UV_FIND_LINKS"},
+		SettingsFiles: []ecosystem.SettingsFile{{
+			Variable: "PIP_CONFIG_FILE", Places: []string{".config/pip/pip.conf", ".pip/pip.conf"},
+			Keep: ecosystem.KeepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
+		}},
+		Find:  findPythonProjects,
+		Lines: pythonLines(), Behaviour: pythonBehaviour(),
+		Classes:  pythonClasses(),
+		IsTest:   isPythonTest,
+		IsSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
+		Steers:   steersPython,
+		Adopt:    adoptPython,
+		Absent:   absentInPython,
+		Unimport: unimportPython, Installed: installedPython,
+	}
+}
+
+var pythonTestName = pattern.New(`^(test_.*|.*_test|tests?|conftest)\.py$`)
+
+func isPythonTest(name string) bool {
+	return path.Ext(name) == ".py" && (pythonTestName.MatchString(path.Base(name)) || ecosystem.InFolder(name, "test", "tests"))
+}
+
+func steersPython(name string) bool {
+	base := path.Base(name)
+	return slices.Contains([]string{"pyproject.toml", "setup.py", "setup.cfg", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock", "tox.ini", "noxfile.py", "pytest.ini"}, base) ||
+		requirements.MatchString(base)
+}
+
+var requirements = pattern.New(`^requirements.*\.(txt|in)$|^(dev|test)[-_]requirements\.txt$`)
+
+var pythonMissing = pattern.New(`(?m)ModuleNotFoundError: No module named '([\w.]+)'|ImportError: cannot import name '(\w+)'|` +
+	`AttributeError: .* has no attribute '(\w+)'|NameError: name '(\w+)' is not defined|TypeError: .*unexpected keyword argument '(\w+)'|` +
+	`AttributeError: .* does not have the attribute '(\w+)'`)
+
+func absentInPython(output string) (name string, deps bool) {
+	m := pythonMissing.FindStringSubmatch(output)
+	if m == nil {
+		return "", false
+	}
+	for _, g := range m[1:] {
+		if g != "" {
+			name = g
+		}
+	}
+	return name[strings.LastIndexByte(name, '.')+1:], m[1] != ""
+}
+
+// findPythonProjects makes a project of every folder that has tests and a file
+// of a packaging tool, or of the top where there are tests alone.
+func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
+	dirs := pythonDirs(s)
+	tested := slices.ContainsFunc(s.Files, func(f string) bool { return isPythonTest(f) && !ecosystem.IgnoredDir(path.Dir(f)) })
+	if len(dirs) == 0 && tested {
+		dirs = []string{"."}
+	}
+	var out []ecosystem.Project
+	for _, dir := range dirs {
+		marks := s.First(dir, pythonMarks...) != ""
+		within := func(o string) bool { return o != dir && ecosystem.Inside(o, dir) }
+		if !marks && slices.ContainsFunc(dirs, within) { // such as tests/requirements.txt and tests/conftest.py
+			continue
+		}
+		if p := pythonProject(s, dir, dirs); p.What != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// pythonMarks are the files by which a folder is a project.
+var pythonMarks = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "Pipfile"}
+
+// pythonDirs are the folders that may be projects, sorted. A folder of tests is none for what
+// its tests share or need: that is the one around it.
+func pythonDirs(s *ecosystem.Survey) []string {
+	var out []string
+	for _, dir := range s.Dirs(slices.Concat(pythonMarks, []string{"noxfile.py", "requirements.txt", "conftest.py"})...) {
+		for s.First(dir, pythonMarks...) == "" && slices.Contains([]string{"test", "tests"}, path.Base(dir)) {
+			dir = path.Dir(dir)
+		}
+		out = append(out, dir)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// A pyFacts is what the files of a project say about its tests.
+type pyFacts struct {
+	pytest, unittest bool
+	why              string // for pytest
+	deps             []string
+	lock             string
+	tox              string
+	pyproject        ecosystem.TOML
+	broken           bool // pyproject.toml is no TOML
+}
+
+func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
+	text := s.Read(dir, "pyproject.toml")
+	f := pyFacts{lock: s.First(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
+	f.pyproject, f.broken = ecosystem.ParseTOML(text)
+	f.tox = string(s.Read(dir, "tox.ini"))
+	config := string(s.Read(dir, "setup.cfg")) + f.tox
+	switch {
+	case s.Has(dir, "pytest.ini"):
+		f.pytest, f.why = true, "pytest.ini"
+	case f.pyproject.Table("tool").HasPrefix("pytest"), f.broken && bytes.Contains(text, []byte("[tool.pytest")):
+		f.pytest, f.why = true, "[tool.pytest] in pyproject.toml"
+	case strings.Contains(config, "[tool:pytest]") || strings.Contains(config, "[pytest]"):
+		f.pytest, f.why = true, "settings of pytest in setup.cfg or tox.ini"
+	}
+	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
+	for _, name := range s.Below(dir) {
+		if within := path.Join(dir, path.Dir(name)); ecosystem.IgnoredDir(path.Dir(name)) || slices.ContainsFunc(all, func(o string) bool { return o != dir && ecosystem.Inside(o, within) && ecosystem.Inside(dir, o) }) && !isPythonTest(name) {
+			continue
+		}
+		base := path.Base(name)
+		if isForTests(name) {
+			f.deps = append(f.deps, name)
+		}
+		if !isPythonTest(name) || f.pytest {
+			continue
+		}
+		src := s.Read(dir, name)
+		switch {
+		case base == "conftest.py":
+			f.pytest, f.why = true, name
+		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), collected.MatchString(base) && bareTest.Match(src):
+			f.pytest, f.why = true, name+", which is written for pytest"
+		case importable.MatchString(base) && bytes.Contains(src, []byte("unittest")):
+			f.unittest = true
+		}
+	}
+	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
+		if !f.pytest && asked.Match(s.Read(dir, name)) {
+			f.pytest, f.why = true, "pytest is asked for in "+name
+		}
+	}
+	return f
+}
+
+// collected are the names of files in which pytest looks for tests: a script beside them can
+// have a function called like one.
+var collected = pattern.New(`^(test_.*|.*_test)\.py$`)
+
+// importable are the names of files that can be modules: unittest finds tests in no others.
+var importable = pattern.New(`^[\pL_][\pL\pN_]*\.py$`)
+
+// bareTest is a test that is a function, which unittest does not run.
+var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
+
+func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Project {
+	f := pythonFacts(s, dir, all)
+	if !f.pytest && !f.unittest {
+		return ecosystem.Project{}
+	}
+	p := ecosystem.Project{Dir: dir, What: "Python project in " + dir}
+	if dir == "." {
+		p.What = "Python project"
+	}
+	for _, n := range []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", f.lock} {
+		if n != "" && s.Has(dir, n) && !slices.Contains(p.Why, path.Join(dir, n)) {
+			p.Why = append(p.Why, path.Join(dir, n))
+		}
+	}
+	if f.why != "" {
+		p.Why = append(p.Why, f.why)
+	} else {
+		p.Why = append(p.Why, "tests for unittest")
+	}
+	if !s.Tools.Has("python3") {
+		p.Missing = s.Tools.Lack("python3")
+		return p
+	}
+	python := "python3"
+	if installPython(&p, s, f) {
+		python = ".venv/bin/python"
+	} else if f.pytest && s.Tools.Has("pytest") {
+		python = ""
+	}
+	if python != ".venv/bin/python" && extended.Match(s.Read(dir, "setup.py")) && ecosystem.LackOfCompiler(s) == "" { // else installing it builds it
+		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting("python3 setup.py --quiet build_ext --inplace"))
+	}
+	where := "."
+	if slices.ContainsFunc(s.Below(dir), func(n string) bool { return strings.HasPrefix(n, "src/") && strings.HasSuffix(n, ".py") }) {
+		where = "src:."
+	}
+	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
+	env := strings.TrimSpace("PYTHONPATH=" + where + " " + toxVariables(f.tox))
+	if f.pytest {
+		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
+		return p
+	}
+	p.Test = append(p.Test, UnittestCommand(c, env, python, unittestArgs(s, dir)))
+	return p
+}
+
+// extended is what a setup.py has that has extensions to compile.
+var extended = pattern.New(`\b(?:ext_modules\s*=|Extension\s*\(|cythonize\s*\(|cffi_modules\s*=)`)
+
+// unittestArgs are those of discovery: where the tests are.
+func unittestArgs(s *ecosystem.Survey, dir string) []string {
+	for _, sub := range []string{"tests", "test"} {
+		for _, f := range s.Below(dir) {
+			if !strings.HasPrefix(f, sub+"/") || !isPythonTest(f) {
+				continue
+			}
+			pattern := "test*.py"
+			if !slices.ContainsFunc(s.Below(dir), func(f string) bool { return strings.HasPrefix(f, sub+"/test") || strings.Contains(f, "/test_") }) {
+				pattern = "*_test.py"
+			}
+			if s.Has(dir, sub+"/__init__.py") {
+				return []string{"discover", "-s", sub, "-t", ".", "-p", ecosystem.Quoted(pattern)}
+			}
+			return []string{"discover", "-s", sub, "-p", ecosystem.Quoted(pattern)}
+		}
+	}
+	return []string{"discover", "-p", ecosystem.Quoted("*test*.py")} // the shell must not take it for files
+}
+
+// installPython sets the commands that bring dependencies into a virtual
+// environment in the project, and says whether there is one. What needs nothing
+// that the machine has not gets none.
+func installPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts) bool {
+	installable := f.broken || f.pyproject.Has("build-system", "project") || s.Has(p.Dir, "setup.py")
+	add := func(text string) {
+		c := ecosystem.Command{Stage: results.StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}.Reporting(text)
+		c.Untrusted = func(results.Side) []ecosystem.Command { return nil }
+		if len(p.Setup) == 0 { // in place of all of them
+			c.Untrusted = pythonOfStranger(p, s, c, f, installable && f.pyproject.Table("tool", "poetry")["package-mode"] != false)
+		}
+		p.Setup = append(p.Setup, c)
+	}
+	needs := len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) ||
+		strings.Contains(string(s.Read(p.Dir, "setup.py")), "install_requires") || strings.Contains(string(s.Read(p.Dir, "setup.cfg")), "install_requires")
+	if !needs && (!f.pytest || s.Tools.Has("pytest")) {
+		return false
+	}
+	switch {
+	case f.lock == "uv.lock" && s.Tools.Has("uv"):
+		add("uv sync --frozen --all-extras --all-groups")
+		return true
+	case f.lock == "poetry.lock" && s.Tools.Has("poetry"):
+		add("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras")
+		return true
+	case strings.HasPrefix(f.lock, "Pipfile") && s.Tools.Has("pipenv"):
+		add("PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev")
+		return true
+	}
+	var args []string
+	for _, r := range f.deps {
+		args = append(args, "-r", ecosystem.Quoted(r))
+	}
+	if installable && needs {
+		args = append(args, "-e", ecosystem.Quoted(f.self()))
+	}
+	grouped := f.grouped()
+	for _, r := range grouped {
+		args = append(args, ecosystem.Quoted(r))
+	}
+	named := func(r string) bool {
+		m := requirement.FindStringSubmatch(r)
+		return m != nil && sameDistribution(m[1], "pytest")
+	}
+	if f.pytest && !slices.ContainsFunc(grouped, named) {
+		args = append(args, "pytest")
+	}
+	if len(args) == 0 { // a lockfile alone, of a manager that is missing
+		return false
+	}
+	add("python3 -m venv .venv")
+	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
+	return true
+}
+
+// needsPython says whether a manifest names distributions.
+func needsPython(d ecosystem.TOML) bool {
+	return len(d.Table("project").Texts("dependencies")) > 0 || d.Table("project").Has("optional-dependencies") ||
+		d.Table("tool", "poetry").Has("dependencies") || d.Has("dependency-groups")
+}

@@ -1,0 +1,218 @@
+package python
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// pythonData are the requirements of the Python project in dir, by name and version,
+// and what its lockfile says of the versions of all others.
+func pythonData(s *ecosystem.Survey, dir string) map[string][]byte {
+	req := pythonRequirements(s, dir)
+	return map[string][]byte{
+		path.Join(dir, "requirements.txt"): []byte(strings.Join(req, "\n") + "\n"),
+		path.Join(dir, "constraints.txt"):  []byte(strings.Join(lockedVersions(s, dir), "\n") + "\n"),
+	}
+}
+
+// What a Python project needs, read out of its files without running any: names, versions
+// and markers as of PEP 508. What is computed, a path, a URL or a repository is left out.
+
+// requirement is a line that names a distribution: its name, extras, versions and marker.
+var requirement = pattern.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[A-Za-z0-9,._\s-]*\])?\s*(\(?(?:(?:[<>!~=]=|[<>]|===)\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*\)?)\s*(;[^#\\]*)?$`)
+
+// maxNested bounds files of requirements that name others.
+const maxNested = 8
+
+// pythonRequirements are those of the project in dir, and of its tests.
+func pythonRequirements(s *ecosystem.Survey, dir string) []string {
+	f := pythonFacts(s, dir, pythonDirs(s))
+	var found []string
+	for _, name := range f.deps {
+		found = append(found, requirementLines(s, path.Join(dir, name), 0)...)
+	}
+	locked := f.lock != "" // then all extras and groups are installed
+	selected := f.extras()
+	project := f.pyproject.Table("project")
+	found = append(found, project.Texts("dependencies")...)
+	found = append(found, f.pyproject.Table("build-system").Texts("requires")...)
+	optional := project.Table("optional-dependencies")
+	for _, key := range optional.Keys() {
+		if locked || slices.Contains(selected, key) {
+			found = append(found, optional.Texts(key)...)
+		}
+	}
+	if groups := f.pyproject.Table("dependency-groups"); locked {
+		for _, key := range groups.Keys() {
+			found = append(found, groups.Texts(key)...)
+		}
+	} else {
+		found = append(found, f.grouped()...)
+	}
+	poetry := f.pyproject.Table("tool", "poetry")
+	tables := []ecosystem.TOML{poetry.Table("dependencies"), poetry.Table("dev-dependencies")}
+	for _, group := range poetry.Tables("group") {
+		tables = append(tables, group.Table("dependencies"))
+	}
+	pipfile, _ := ecosystem.ParseTOML(s.Read(dir, "Pipfile"))
+	for _, t := range append(tables, pipfile.Table("packages"), pipfile.Table("dev-packages")) {
+		for _, key := range t.Keys() {
+			if key != "python" && !slices.ContainsFunc(append(t.Tables(key), t.Table(key)), fromElsewhere) {
+				found = append(found, key)
+			}
+		}
+	}
+	for _, m := range installRequires.FindAllStringSubmatch(string(s.Read(dir, "setup.py")), -1) {
+		list, _ := ecosystem.ParseTOML([]byte("list = " + m[1])) // strings in a list are written alike
+		found = append(found, list.Texts("list")...)
+	}
+	if m := cfgRequires.FindStringSubmatch(string(s.Read(dir, "setup.cfg"))); m != nil {
+		found = append(found, strings.Split(m[1], "\n")...)
+	}
+	if f.pytest {
+		found = append(found, "pytest")
+	}
+	if (s.Has(dir, "setup.py") || f.pyproject.Has("project")) && !f.pyproject.Has("build-system") { // what pip takes to build it with
+		found = append(found, "setuptools", "wheel")
+	}
+	own := cmp.Or(project.Text("name"), poetry.Text("name"))
+	var out []string
+	for _, line := range found {
+		m := requirement.FindStringSubmatch(strings.TrimSpace(line))
+		if m != nil && !sameDistribution(m[1], own) {
+			out = append(out, strings.TrimSpace(m[0]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var (
+	installRequires = pattern.New(`(?s)\b(?:install_requires|setup_requires|tests_require)\s*=\s*(\[[^\]]*\])`)
+	cfgRequires     = pattern.New(`(?m)^install_requires\s*=(.*(?:\n[ \t]+.*)*)`)
+	nameParts       = pattern.New(`[-_.]+`)
+)
+
+// fromElsewhere says whether a requirement names a place that is no registry.
+func fromElsewhere(requirement ecosystem.TOML) bool {
+	return requirement.Has("path", "git", "url", "file", "hg", "svn")
+}
+
+// sameDistribution compares names as PEP 503 does.
+func sameDistribution(a, b string) bool {
+	norm := func(s string) string { return strings.ToLower(nameParts.ReplaceAllString(s, "-")) }
+	return norm(a) == norm(b)
+}
+
+// requirementLines reads a file of pip's, and those of the tree that it names.
+func requirementLines(s *ecosystem.Survey, name string, nested int) []string {
+	if nested > maxNested || !s.Has(".", name) {
+		return nil
+	}
+	var out []string
+	text := strings.ReplaceAll(string(s.Read(".", name)), "\\\n", " ")
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, " #")
+		line, _, _ = strings.Cut(line, " --hash")
+		line = strings.TrimSpace(line)
+		if m := otherRequirements.FindStringSubmatch(line); m != nil {
+			out = append(out, requirementLines(s, path.Join(path.Dir(name), m[1]), nested+1)...)
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+var otherRequirements = pattern.New(`^(?:-r|--requirement)[\s=]*(\S+)$`)
+
+// lockedVersions are those that the lockfile of a project names, one for each distribution
+// that has one only.
+func lockedVersions(s *ecosystem.Survey, dir string) []string {
+	versions := map[string][]string{}
+	for _, lock := range []string{"uv.lock", "poetry.lock"} {
+		locked, _ := ecosystem.ParseTOML(s.Read(dir, lock))
+		for _, p := range locked.Tables("package") {
+			versions[p.Text("name")] = append(versions[p.Text("name")], p.Text("version"))
+		}
+	}
+	var pipfile map[string]map[string]struct{ Version string }
+	if data := s.Read(dir, "Pipfile.lock"); data != nil {
+		var all map[string]json.RawMessage
+		if json.Unmarshal(data, &all) == nil {
+			pipfile = map[string]map[string]struct{ Version string }{}
+			for _, group := range []string{"default", "develop"} {
+				var g map[string]struct{ Version string }
+				if json.Unmarshal(all[group], &g) == nil {
+					pipfile[group] = g
+				}
+			}
+		}
+	}
+	for _, g := range pipfile {
+		for name, p := range g {
+			versions[name] = append(versions[name], strings.TrimPrefix(p.Version, "=="))
+		}
+	}
+	var out []string
+	for name, all := range versions {
+		slices.Sort(all)
+		line := name + "==" + all[0]
+		if len(slices.Compact(all)) == 1 && requirement.MatchString(line) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pythonOfStranger sets a project up for a head that is not trusted: pip brings wheels,
+// whatever the project's own tool is, and installs them without a network. The base's may
+// be built from sources, and the head's begin with them.
+func pythonOfStranger(p *ecosystem.Project, s *ecosystem.Survey, c ecosystem.Command, f pyFacts, installable bool) func(results.Side) []ecosystem.Command {
+	const wheels = `"$HOME/` + WheelFolder + `"`
+	// The machine's own pip, or one outside of the tree: no module of the tree is in the way.
+	const pip = `{ python=python3; $python -I -m pip --version >/dev/null 2>&1 || { python3 -I -m venv --clear "$HOME/.fetch" && python="$HOME/.fetch/bin/python"; }; } && "$python" -I -m pip `
+	const quiet = " --quiet --disable-pip-version-check --find-links " + wheels
+	list := wheels + "/" + ecosystem.Quoted(strings.ReplaceAll(c.Unit, "/", "+"))
+	local := localRequirements(s, p.Dir, f.deps)
+	if installable {
+		local = append(local, "-e "+ecosystem.Quoted(f.self()))
+	}
+	return func(side results.Side) []ecosystem.Command {
+		get := "download --only-binary :all: --dest "
+		if side == results.Base {
+			get = "wheel --wheel-dir "
+		}
+		fetch := c.Reporting("mkdir -p " + wheels + " && " + pip + get + wheels + quiet + " -r requirements.txt -c constraints.txt" +
+			" && cp requirements.txt " + list + ".in && cp constraints.txt " + list + ".txt")
+		fetch.Data = func(s *ecosystem.Survey) map[string][]byte { return pythonData(s, c.Unit) }
+		install := strings.Join(append([]string{".venv/bin/python -m pip install" + quiet + " --no-index -r " + list + ".in -c " + list + ".txt"}, local...), " ")
+		return []ecosystem.Command{fetch, c.Reporting("python3 -m venv --clear .venv"), c.Reporting(install)}
+	}
+}
+
+// localRequirements are the folders of the tree that files of requirements name, for pip.
+func localRequirements(s *ecosystem.Survey, dir string, files []string) []string {
+	var out []string
+	for _, name := range files {
+		for line := range strings.Lines(string(s.Read(dir, name))) {
+			if m := localRequirement.FindStringSubmatch(strings.TrimSpace(line)); m != nil && !slices.Contains(out, m[1]+m[2]) {
+				out = append(out, m[1]+m[2])
+			}
+		}
+	}
+	return out
+}
+
+var localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
+
+// WheelFolder is where wheels for an untrusted head's Python projects are, below HOME.
+const WheelFolder = ".cache/ycbot/wheels"

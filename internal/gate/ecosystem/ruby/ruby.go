@@ -1,0 +1,328 @@
+// Package ruby is Ruby, tested by RSpec, Minitest or test-unit.
+//
+// Minitest and test-unit report no results that a program can read: they are run by a script that
+// stands in ruby.go.
+package ruby
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func rubyClasses() ecosystem.ClassTable {
+	return ecosystem.ClassTable{
+		Steering: ecosystem.Called("Rakefile", "rakefile", "Rakefile.rb", "*.rake", ".rspec", ".rspec-local", ".simplecov"),
+		Support:  ecosystem.Called("spec_helper.rb", "rails_helper.rb", "test_helper.rb", "minitest_helper.rb"),
+		Test: func(name string, _ []byte) bool {
+			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || ecosystem.InFolder(name, "spec", "test") && rubyTestStart.MatchString(path.Base(name)))
+		},
+		Holds:   ecosystem.WhereWritten([]string{"lib", "app"}, rubyHolds),
+		Folders: []string{"spec", "test"},
+		Origins: ecosystem.OriginsIn(map[string]func([]byte) ecosystem.Origins{
+			"Gemfile": gemfileOrigins, "gems.rb": gemfileOrigins, "Gemfile.lock": gemLockOrigins, "gems.locked": gemLockOrigins,
+		}),
+	}
+}
+
+// New is Ruby, by its Gemfile, its gemspec or its tests.
+func New() *ecosystem.Ecosystem {
+	return &ecosystem.Ecosystem{
+		Name: "Ruby", Units: "Ruby projects",
+		Programs: strings.Fields("ruby bundle"),
+		Hosts:    strings.Fields("rubygems.org index.rubygems.org"),
+		Fetched:  []string{".bundle/cache"},
+		Find:     findRubyProjects,
+		Classes:  rubyClasses(),
+		IsTest: func(name string) bool {
+			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || ecosystem.InFolder(name, "spec", "test"))
+		},
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".rb", ".rake", ".erb", ".gemspec"}, path.Ext(name))
+		},
+		Steers: func(name string) bool {
+			return slices.Contains([]string{"Gemfile", "Gemfile.lock", ".rspec"}, path.Base(name)) || path.Ext(name) == ".gemspec"
+		},
+		Absent: func(output string) (string, bool) {
+			m := rubyMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + path.Base(m[3]), m[3] != ""
+		},
+	}
+}
+
+var (
+	rubyHolds     = pattern.New(`(?m)^\s*class\s+\S+\s*<\s*(?:::)?(?:Minitest::Test|Minitest::Spec|Test::Unit::TestCase|ActiveSupport::TestCase)\b|^\s*(?:RSpec\.)?describe\b.*\bdo\b`)
+	rubyTestName  = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
+	rubyTestStart = pattern.New(`^(spec|tc)_`)
+	rubyMissing   = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
+)
+
+// gemFolder is where packages for an untrusted head are, below HOME.
+const gemFolder = ".bundle/cache/ycbot"
+
+func findRubyProjects(s *ecosystem.Survey) []ecosystem.Project {
+	dirs := s.Dirs("Gemfile", ".rspec", "Rakefile")
+	for _, f := range s.Files {
+		if dir := path.Dir(f); path.Ext(f) == ".gemspec" && !ecosystem.IgnoredDir(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	var out []ecosystem.Project
+	for _, dir := range dirs {
+		below := s.Below(dir)
+		finds := func(globs ...string) bool {
+			return slices.ContainsFunc(below, func(f string) bool {
+				return slices.ContainsFunc(globs, func(g string) bool { return rubyGlob(g, f) })
+			})
+		}
+		rakefile := s.Read(dir, s.First(dir, "Rakefile", "rakefile", "Rakefile.rb"))
+		globs := rakeTests(rakefile)
+		if rspecSpoken.Match(rakefile) || s.Has(dir, ".rspec") { // whose task has patterns, too
+			globs = slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") })
+		}
+		if len(globs) == 0 || !finds(globs...) {
+			globs = []string{"test/**/*_test.rb", "test/**/test_*.rb", "test/**/spec_*.rb"}
+		}
+		// What Rake's own task runs in the folder of RSpec is no RSpec.
+		spec := finds("spec/**/*_spec.rb") && !slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") })
+		if !finds(globs...) {
+			globs = nil
+		}
+		if spec || globs != nil {
+			out = append(out, rubyProject(s, dir, spec, globs))
+		}
+	}
+	return out
+}
+
+// rubyGlob says whether a pattern is one of a file, as Ruby's Dir.glob reads it: "**/" may
+// stand for no folder.
+func rubyGlob(glob, file string) bool {
+	return slices.ContainsFunc(pattern.Braces(glob), func(g string) bool {
+		return pattern.Glob(g, file) || pattern.Glob(strings.ReplaceAll(g, "**/", ""), file)
+	})
+}
+
+var (
+	rakeFiles   = pattern.New(`(?m)^[^#\n]*\.(?:pattern|test_files|test_globs)\s*=\s*([^#\n]+)`)
+	rspecSpoken = pattern.New(`(?i)\brspec\b`)
+	rakeGlob    = pattern.New(`["']((?:[\w.*?{},-]+/)*[\w.*?{},-]+\.rb)["']`)
+)
+
+// rakeTests are the patterns of files that Rake's tasks for tests load, by the text of a
+// Rakefile (https://ruby.github.io/rake/Rake/TestTask.html).
+func rakeTests(src []byte) []string {
+	var out []string
+	for _, m := range rakeFiles.FindAllSubmatch(src, -1) {
+		for _, g := range rakeGlob.FindAllSubmatch(m[1], -1) {
+			if glob := string(g[1]); !strings.Contains(glob, "..") && !slices.Contains(out, glob) {
+				out = append(out, glob)
+			}
+		}
+	}
+	return out
+}
+
+// rubyProject is the project in dir; spec says that RSpec has tests there, and globs are the
+// patterns of files that Minitest is given, none where it has none.
+func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) ecosystem.Project {
+	p := ecosystem.Project{Dir: dir, What: "Ruby project"}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	for _, n := range []string{"Gemfile", "Gemfile.lock", ".rspec", "Rakefile"} {
+		if s.Has(dir, n) {
+			p.Why = append(p.Why, path.Join(dir, n))
+		}
+	}
+	if !s.Tools.Has("ruby") {
+		p.Missing = s.Tools.Lack("ruby")
+		return p
+	}
+	before := ""
+	if s.Has(dir, "Gemfile") {
+		if !s.Tools.Has("bundle") {
+			p.Missing = s.Tools.Lack("bundler")
+			return p
+		}
+		before = "bundle exec "
+		c := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+		bundle := "vendor/bundle"
+		if s.Has(dir, "go.mod") { // to Go a vendor beside it would be where all dependencies are
+			bundle = ".bundle/gems"
+		}
+		install := "BUNDLE_PATH=" + bundle + " BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
+		c = c.Reporting(install)
+		own := c
+		// The head's installs from the packages that the base's has brought.
+		c.Untrusted = func(side results.Side) []ecosystem.Command {
+			if side == results.Base {
+				return []ecosystem.Command{own.Reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find ` + bundle + ` -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
+			}
+			return []ecosystem.Command{own.Reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
+		}
+		p.Setup = append(p.Setup, c)
+		before = "BUNDLE_PATH=" + bundle + " " + before
+	}
+	rakefile := s.Read(dir, s.First(dir, "Rakefile", "rakefile", "Rakefile.rb"))
+	if tasks := rakeBuild(rakefile); len(tasks) > 0 && (s.Has(dir, "Gemfile") || s.Tools.Has("rake")) {
+		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(before+"rake "+strings.Join(tasks, " ")))
+	}
+	if own := rakeVariables(rakefile); own != "" {
+		before = own + " " + before
+	}
+	if spec {
+		if !s.Has(dir, "Gemfile") && !s.Tools.Has("rspec") {
+			p.Missing = s.Tools.Lack("rspec")
+			return p
+		}
+		more := ""
+		if stopsRSpec.Match(s.Read(dir, ".rspec")) {
+			more = " --no-fail-fast"
+		}
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+ecosystem.ResultsVar, "JSON of rspec", results.Documented(results.ParseRSpec), func(files []string) string {
+			return strings.Join(files, " ")
+		}))
+	}
+	if globs != nil {
+		libs := ""
+		if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") }) {
+			libs = " -Ispec"
+		}
+		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", results.Documented(results.ParseMinitest), func(files []string) string {
+			if len(files) == 0 {
+				files = []string{ecosystem.Quoted(globs...)}
+			}
+			return "-- " + strings.Join(files, " ")
+		}))
+	}
+	return p
+}
+
+// miniRunner loads files, or what patterns name, and writes a line of JSON for
+// each test that ended, of Minitest and of test-unit
+// (https://test-unit.github.io/test-unit/en/), whose own run at the end is turned off.
+const miniRunner = `require "json"
+out = File.open(ENV.delete("RESULTS"), "w")
+minitest = begin
+  require "minitest"
+  true
+rescue LoadError # bundler lets in what a Gemfile names
+  begin
+    require "test/unit"
+  rescue LoadError
+    abort "neither minitest nor test-unit is installed"
+  end
+  Test::Unit::AutoRunner.need_auto_run = false
+end
+klass = minitest && Class.new(Minitest::AbstractReporter) do
+  define_method(:initialize) { |io| super(); @io = io }
+  define_method(:record) do |r|
+    name = r.respond_to?(:klass) ? r.klass : r.class.name
+    at = r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : ""
+    status = r.skipped? ? "skip" : (r.passed? ? "pass" : "fail")
+    text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
+    @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time); @io.flush
+  end
+  define_method(:report) { @io.puts JSON.generate(end: true); @io.flush }
+  define_method(:passed?) { true }
+end
+files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
+ARGV.clear
+if minitest
+  Minitest.extensions << "results"
+  Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
+  require "minitest/autorun"
+end
+files.each do |f|
+  begin
+    require File.expand_path(f)
+  rescue LoadError, NameError, SyntaxError, StandardError => e
+    out.puts JSON.generate(file: File.expand_path(f), name: "", status: "fail", text: e.full_message(highlight: false)); out.flush
+    @broken = true
+  end
+end
+if defined?(Test::Unit::AutoRunner)
+  require "test/unit/collector/descendant"
+  require "test/unit/ui/testrunnermediator"
+  Test::Unit::AutoRunner.need_auto_run = false
+  faults = Hash.new { |h, k| h[k] = [] }
+  text = ->(list) { list.map { |f| f.respond_to?(:long_display) ? f.long_display : f.message }.join("\n") }
+  bad = ->(f) { f.is_a?(Test::Unit::Failure) || f.is_a?(Test::Unit::Error) }
+  runner = Test::Unit::UI::TestRunnerMediator.new(Test::Unit::Collector::Descendant.new.collect("tests"))
+  runner.add_listener(Test::Unit::TestResult::FAULT) { |f| faults[f.test_name] << f }
+  runner.add_listener(Test::Unit::TestCase::FINISHED_OBJECT) do |t|
+    list = faults.delete(t.name) || []
+    at = t.method(t.method_name).source_location.to_a.first.to_s rescue ""
+    status = list.any?(&bad) ? "fail" : (list.empty? ? "pass" : "skip")
+    out.puts JSON.generate(file: at, name: t.class.name + "#" + t.local_name, status: status, text: text.(list), s: t.elapsed_time.to_f); out.flush
+  end
+  @broken = true unless runner.run.passed?
+  faults.each do |name, list| # of what is run once for a class
+    next unless list.any?(&bad)
+    out.puts JSON.generate(file: "", name: name, status: "fail", text: text.(list)); out.flush
+  end
+end
+if minitest
+  Minitest.after_run { exit 1 if @broken }
+else
+  out.puts JSON.generate(end: true); out.flush
+  exit 1 if @broken
+end
+`
+
+func rubyCommand(dir, text, name string, collect func(string) results.Collector, only func(files []string) string) ecosystem.Command {
+	build := func(c ecosystem.Command, files []string) ecosystem.Command {
+		full := strings.TrimSpace(text + " " + only(files))
+		if !strings.Contains(full, "$MINITEST") {
+			return c.Reporting(full)
+		}
+		c = c.Reporting(`RESULTS="$RESULTS" `+full, "MINITEST="+ecosystem.Quoted(miniRunner))
+		c.Text = strings.Replace(full, `-e "$MINITEST" --`, `-e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }'`, 1)
+		return c
+	}
+	c := build(ecosystem.Command{Stage: results.StageTest, Unit: dir}, nil)
+	c.Results = &ecosystem.Results{
+		Name: name, Collect: collect,
+		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			return build(c, ecosystem.FromUnit(c.Unit, p.Packages)), true
+		},
+	}
+	c.Results.Plants(ecosystem.Copied(failingRuby))
+	if strings.Contains(text, "rspec") {
+		c.Results.Probe = func(c ecosystem.Command, p ecosystem.Probing) (ecosystem.Command, string) {
+			d := c.Reporting(fmt.Sprintf("%s --order rand:%d", c.Text, p.Seed))
+			d.Name = c.Label()
+			return d, "repeated and shuffled"
+		}
+	}
+	return c
+}
+
+// failingRuby is a test that must fail, in the style of a file.
+func failingRuby(file, src, name string) string {
+	switch class := ecosystem.Capital(name); {
+	case strings.Contains(src, "Minitest::Test"):
+		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
+	case strings.Contains(src, "Test::Unit::TestCase"):
+		return "\n\nclass Test" + class + " < Test::Unit::TestCase\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
+	case strings.HasSuffix(file, "_spec.rb"):
+		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
+	}
+	return ""
+}
+
+// stopsRSpec is an option of RSpec by which it stops at a failure.
+var stopsRSpec = pattern.New(`--fail-fast\b`)

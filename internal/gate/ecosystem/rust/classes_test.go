@@ -1,0 +1,64 @@
+package rust
+
+import "testing"
+
+// TestMergeRustTests holds that the base's tests stand in the head's sources, wherever Rust
+// has them.
+func TestMergeRustTests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ what, base, head, want string }{
+		{
+			"a module in a source",
+			"fn a() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 1); }\n}\n",
+			"fn a() -> i32 { 2 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 2); }\n}\n",
+			"fn a() -> i32 { 2 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 1); }\n}\n",
+		},
+		{
+			"a module in a file of its own",
+			"use super::*;\n\nfn want() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+			"use super::*;\n\nfn want() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+			"use super::*;\n\nfn want() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+		},
+		{
+			"tests beside what they test",
+			"pub fn a() -> i32 { 1 }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+			"pub fn a() -> i32 { 2 }\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 2); }\n",
+			"pub fn a() -> i32 { 2 }\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n",
+		},
+		{
+			"what is compiled for tests alone",
+			"pub fn a() -> i32 { 1 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a == 1 }\n\n#[cfg(test)]\nuse a::{b, c};\n\n#[cfg(test)]\nmod tests;\n",
+			"#[cfg(test)]\nfn more() {}\n\npub fn a() -> i32 { 2 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a > 0 }\n\n#[cfg(test)]\n#[path = \"t.rs\"]\nmod tests;\n",
+			"\n\npub fn a() -> i32 { 2 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a == 1 }\n\n#[cfg(test)]\nmod tests;\n\n#[cfg(test)]\nuse a::{b, c};\n",
+		},
+		{
+			"a module that is not compiled",
+			"pub fn a() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
+			"pub fn a() -> i32 { 2 }\n\n#[cfg(any())]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
+			"pub fn a() -> i32 { 2 }\n\n#[cfg(any())]\nmod tests {\n\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
+		},
+		{
+			"a program with a test is the head's",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 2); }\n",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+		},
+		{
+			"examples of documentation",
+			"/// Old.\n/// ```\n/// assert_eq!(m::a(), 1);\n/// ```\n#[inline]\npub fn a() -> i32 { 1 }\n",
+			"/// ```\n/// assert_eq!(m::b(), 3);\n/// ```\npub fn b() -> i32 { 3 }\n\n/// New.\n/// ```\n/// assert_eq!(m::a(), 2);\n/// ```\n#[inline]\npub fn a() -> i32 { 2 }\n",
+			"/// ```\n/// assert_eq!(m::b(), 3);\n/// ```\npub fn b() -> i32 { 3 }\n\n/// Old.\n/// ```\n/// assert_eq!(m::a(), 1);\n/// ```\n#[inline]\npub fn a() -> i32 { 2 }\n",
+		},
+		{
+			"nothing is tested there",
+			"pub fn a() -> i32 { 1 }\n",
+			"pub fn a() -> i32 { 2 }\n",
+			"pub fn a() -> i32 { 2 }\n",
+		},
+	} {
+		got, err := mergeRustTests([]byte(c.base), []byte(c.head))
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.what, err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package languages
+
+import (
+	"path"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// FindProjects asks every ecosystem for its projects. Targets of a Makefile and
+// its like count only where nothing else has tests in or below its folder.
+func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
+	var out []ecosystem.Project
+	for _, eco := range All() {
+		for _, p := range eco.Find(s) {
+			p.Eco = eco
+			if eco.Calls && callsOthers(s, p, out) {
+				if at := slices.IndexFunc(out, func(o ecosystem.Project) bool { return o.Dir == p.Dir && len(o.Test) > 0 && !o.Eco.Calls }); at >= 0 {
+					scripted(&out[at], s)
+				}
+				continue
+			}
+			for _, list := range [][]ecosystem.Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test, p.OwnTests} {
+				for i := range list {
+					list[i].Eco = eco.Name
+				}
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// callsOthers says whether the targets of a project call what is run by itself: projects in
+// its folder that have tests. They do not where it has sources in C that are of none of these,
+// as where files for CMake and Meson stand aside in build/.
+func callsOthers(s *ecosystem.Survey, p ecosystem.Project, found []ecosystem.Project) bool {
+	inside := func(o ecosystem.Project) bool {
+		return ecosystem.Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "")
+	}
+	return slices.ContainsFunc(found, inside) && !slices.ContainsFunc(s.Files, func(f string) bool {
+		return ecosystem.Inside(p.Dir, f) && native.IsProductSource(f) && !ecosystem.IgnoredDir(path.Dir(f)) &&
+			!slices.ContainsFunc(found, func(o ecosystem.Project) bool { return inside(o) && ecosystem.Inside(o.Dir, f) })
+	})
+}
+
+// runsTests is a call of a runner of tests, which ycbot makes by itself.
+var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
+
+// scripted notes the scripts that the target for tests of the project's folder runs beside the
+// runner, as nothing else runs them.
+func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
+	if p.Target = TargetForTests(s, p.Dir); p.Target != "" {
+		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell())
+	}
+	if file := native.FileOfTargets(s, p.Dir); file != "" {
+		for _, w := range ecosystem.CalledIn(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))) {
+			name := path.Join(p.Dir, w)
+			if s.Has(".", name) && !slices.Contains(p.Scripts, name) && !runsTests.Match(s.Read(".", name)) {
+				p.Scripts = append(p.Scripts, name)
+			}
+		}
+	}
+}
+
+// TargetForTests is the command that runs a folder's target for tests, "" where it has none.
+func TargetForTests(s *ecosystem.Survey, dir string) string { return native.TargetForTests(s, dir) }

@@ -1,0 +1,270 @@
+package languages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
+)
+
+// found is what ecosystems find in files, a line for each project and command.
+// Of tools, only those that are named are there.
+func found(t *testing.T, files map[string]string, tools ...string) string {
+	t.Helper()
+	var b strings.Builder
+	s := trees.Survey(t, files, &b, tools...)
+	for _, p := range FindProjects(s) {
+		fmt.Fprintf(&b, "%s in %s", p.Eco.Name, p.Dir)
+		if len(p.Uses) > 0 {
+			fmt.Fprintf(&b, " with %s", strings.Join(p.Uses, " "))
+		}
+		if p.Within != "" {
+			fmt.Fprintf(&b, " within %s", p.Within)
+		}
+		if p.Missing != "" {
+			fmt.Fprintf(&b, ": %s", p.Missing)
+		}
+		b.WriteByte('\n')
+		for _, list := range [][]ecosystem.Command{p.Setup, p.Build, p.Test} {
+			for _, c := range list {
+				fmt.Fprintf(&b, "  %s %s", c.Stage, c.Text)
+				if c.Stage == results.StageTest && c.Results == nil {
+					b.WriteString(" (as one)")
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestFind holds what is found in repositories of many shapes, with which
+// commands, rooted where their files are, and that a tool that the machine lacks
+// is named.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	jest := ` --ci --json --outputFile="$RESULTS"`
+	node := `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`
+	junit := ` -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`
+	for name, tt := range map[string]struct {
+		files map[string]string
+		tools string
+		want  string
+	}{
+		"nothing": {files: map[string]string{"README.md": ""}, want: ""},
+		"jest by its script": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "eslint . && jest --coverage", "build": "tsc"}, "devDependencies": {"jest": "29"}}`, "package-lock.json": "{}"},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm ci --no-audit --no-fund\n  build npm run build\n  test npx jest --coverage" + jest + "\n",
+		},
+		"a script that calls another, with settings": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "npm run unit", "unit": "cross-env NODE_ENV=test mocha --watch test/*.js"}}`},
+			tools: "node npm",
+			want:  "Node.js in .\n  test cross-env NODE_ENV=test mocha --reporter \"$REPORTER\" --reporter-options output=\"$RESULTS\" test/*.js\n",
+		},
+		"a runner that is not known": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "karma start"}, "devDependencies": {"karma": "6"}}`},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test npm test (as one)\n",
+		},
+		"no script, tests for node": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`, "test/a.js": ""},
+			tools: "node npm",
+			want:  "Node.js in .\n  test " + node + "\n",
+		},
+		"a workspace": {
+			files: map[string]string{
+				"package.json": `{"workspaces": ["packages/*"], "scripts": {"test": "npm test --workspaces"}}`, "package-lock.json": "{}",
+				"packages/a/package.json":     `{"name": "@x/a", "scripts": {"test": "node --test"}}`,
+				"packages/b/package.json":     `{"name": "@x/b", "dependencies": {"@x/a": "*"}, "scripts": {"test": "vitest"}}`,
+				"node_modules/z/package.json": `{"scripts": {"test": "jest"}}`,
+			},
+			tools: "node npm",
+			want: "Node.js in .\n  setup npm ci --no-audit --no-fund\n" +
+				"Node.js in packages/a within .\n  test " + node + "\n" +
+				"Node.js in packages/b with packages/a within .\n  test npx vitest run --reporter=json --outputFile=\"$RESULTS\"\n",
+		},
+		"a package manager that is not there": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "jest"}, "devDependencies": {"jest": "29"}}`, "pnpm-lock.yaml": ""},
+			tools: "node npm",
+			want:  "Node.js in .: no pnpm on this machine\n",
+		},
+		"a manifest that cannot be read": {files: map[string]string{"package.json": `{`}, tools: "node npm", want: "problem: package.json: unexpected end of JSON input\n"},
+		"unittest": {
+			files: map[string]string{"a.py": "", "tests/__init__.py": "", "tests/test_a.py": "import unittest"},
+			tools: "python3",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
+		},
+		"scripts of a project in C that its Makefile calls, one with a function called like a test": {
+			files: map[string]string{"Makefile": "test:\n\t./a\n", "a.c": "", "tests/test-speed.py": "def test_commit(branch):\n    pass\n", "tests/test-list.py": "import unittest\n"},
+			tools: "python3 pytest make cc",
+			want:  "Make in .\n  test make test (as one)\n",
+		},
+		"a Makefile of sources that files for other tools aside do not have": {
+			files: map[string]string{"Makefile": "test:\n\t./a\n", "lib/a.c": "", "build/meson/meson.build": "project('a', 'c')\ntest('a', exe)\n"},
+			tools: "make cc meson ninja",
+			want:  "C/C++ in build/meson\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload build-ycbot && meson compile -C build-ycbot\n  test meson test -C build-ycbot --no-rebuild --print-errorlogs\nMake in .\n  test make test (as one)\n",
+		},
+		"pytest of the machine": {
+			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},
+			tools: "python3 pytest",
+			want:  "Python in .\n  test PYTHONPATH=src:. pytest" + junit + "\n",
+		},
+		"pytest and dependencies, beside another language": {
+			files: map[string]string{
+				"go.mod": "module m", "api/requirements.txt": "flask", "api/app.py": "", "api/tests/test_app.py": "import pytest", "api/tests/conftest.py": "",
+			},
+			tools: "python3 pytest",
+			want: "Go in .: no go command on this machine\n" +
+				"Python in api\n  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt pytest\n" +
+				"  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"uv": {
+			files: map[string]string{"pyproject.toml": "[project]\ndependencies = [\"a\"]\n", "uv.lock": "", "test_a.py": "import pytest"},
+			tools: "python3 uv",
+			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"a Cargo workspace": {
+			files: map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\"]\n", "Cargo.lock": "", "a/Cargo.toml": "[package]\nname = \"a\"\n"},
+			tools: "cargo",
+			want:  "Rust in .\n  setup cargo fetch --locked\n  build cargo build --offline --workspace\n  test cargo test --offline --no-fail-fast --workspace\n",
+		},
+		"tests that an option of the build asks for": {
+			files: map[string]string{
+				"a/CMakeLists.txt": "project(a C)\noption(A_BUILD_TESTS \"tests\" OFF)\nif(A_BUILD_TESTS)\n  enable_testing()\nendif()\n",
+				"b/meson.build":    "project('b', 'c')\n", "b/meson_options.txt": "option('tests', type: 'boolean', value: false)\n",
+			},
+			tools: "cc cmake meson ninja",
+			want: "C/C++ in a\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -G Ninja -DBUILD_TESTING=ON -DA_BUILD_TESTS=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
+				"  test ctest --test-dir build-ycbot --output-junit \"$RESULTS\" --output-on-failure --no-tests=ignore\n" +
+				"C/C++ in b\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload -Dtests=true build-ycbot && meson compile -C build-ycbot\n" +
+				"  test meson test -C build-ycbot --no-rebuild --print-errorlogs\n",
+		},
+		"Autotools": {
+			files: map[string]string{
+				"a/configure.ac": "AM_INIT_AUTOMAKE\n", "a/Makefile.am": "SUBDIRS = t\n", "a/t/Makefile.am": "TESTS = x.sh\n",
+				"b/configure.ac": "AC_INIT\n", "b/configure": "", "b/Makefile.in": "test:\n\t./x\n", "b/CMakeLists.txt": "project(b C)\n",
+				"c/configure.ac": "LT_INIT\n", "c/Makefile.am": "",
+				"d/configure.ac": "AC_INIT\n", "d/autogen.sh": "", "d/Makefile.am": "",
+				"e/configure.ac": "AC_INIT\n", "e/Makefile.am": "TESTS = x\n", "e/CMakeLists.txt": "enable_testing()\n",
+			},
+			tools: "cc make autoreconf automake cmake",
+			want: "C/C++ in e\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -DBUILD_TESTING=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
+				"  test ctest --test-dir build-ycbot --output-junit \"$RESULTS\" --output-on-failure --no-tests=ignore\n" +
+				"C/C++ in a\n  build autoreconf -fi && ./configure && make -j\"$(nproc)\"\n  test make -k -w check\n" +
+				"C/C++ in b\n  build ./configure && make -j\"$(nproc)\"\n  test make -k -w test\n" +
+				"C/C++ in c: no libtoolize on this machine\n" +
+				"C/C++ in d\n  build NOCONFIGURE=1 ./autogen.sh && ./configure && make -j\"$(nproc)\"\n",
+		},
+		"options of npm as a workflow has them": {
+			files: map[string]string{
+				"package.json":             `{"name": "a", "scripts": {"test": "mocha"}, "dependencies": {"b": "1"}}`,
+				".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: npm ci --no-audit --legacy-peer-deps\n",
+			},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock --legacy-peer-deps\n  test npx mocha --reporter \"$REPORTER\" --reporter-options output=\"$RESULTS\"\n",
+		},
+		"an extension in C of Python": {
+			files: map[string]string{"setup.py": "setup(ext_modules=[Extension('a._b', ['b.c'])])\n", "b.c": "", "test_a.py": "import unittest\n"},
+			tools: "python3 cc",
+			want:  "Python in .\n  build python3 setup.py --quiet build_ext --inplace\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
+		},
+		"conftest.py below tests": {
+			files: map[string]string{"a/b.py": "", "a/tests/conftest.py": "", "a/tests/test_b.py": "def test_b(): pass\n"},
+			tools: "python3 pytest",
+			want:  "Python in a\n  test PYTHONPATH=. pytest" + junit + "\n",
+		},
+		"Bundler beside Go, and RSpec that stops at a failure": {
+			files: map[string]string{"go.mod": "module m\n", "Gemfile": "", ".rspec": "--color\n--fail-fast\n", "spec/a_spec.rb": ""},
+			tools: "ruby bundle rspec",
+			want: "Go in .: no go command on this machine\nRuby in .\n  setup BUNDLE_PATH=.bundle/gems BUNDLE_APP_CONFIG=.bundle bundle install --quiet\n" +
+				"  test BUNDLE_PATH=.bundle/gems bundle exec rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
+		},
+		"Ruby tests by the patterns of Rake": {
+			files: map[string]string{
+				"Rakefile":         "Rake::TestTask.new do |t|\n  # t.pattern = 'none/*.rb'\n  t.test_files = FileList[\"checks/**/{spec,case}_*.rb\", 'test/one.rb']\nend\n",
+				"checks/case_a.rb": "", "test/a_test.rb": "",
+				"b/Rakefile": "Minitest::TestTask.create { |t| t.test_globs = ['spec/**/*_spec.rb'] }\n", "b/spec/a_spec.rb": "",
+				"c/.rspec": "", "c/spec/a_spec.rb": "", "c/test/spec_a.rb": "",
+				"d/Rakefile": "task :default\n", "d/test/helper.rb": "",
+				"e/Rakefile": "RSpec::Core::RakeTask.new { |t| t.pattern = 'spec/**/*_spec.rb' }\n", "e/spec/a_spec.rb": "",
+			},
+			tools: "ruby rspec",
+			want: "Ruby in .\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'checks/**/{spec,case}_*.rb' test/one.rb\n" +
+				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
+				"Ruby in c\n  test rspec --format json --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
+				"Ruby in e\n  test rspec --format json --out \"$RESULTS\"\n",
+		},
+		"tools that are not there": {
+			files: map[string]string{
+				"a/Cargo.toml": "[package]\n", "b/pom.xml": "", "c/CMakeLists.txt": "", "d/meson.build": "", "e/Gemfile": "", "e/spec/a_spec.rb": "",
+				"f/x.sln": "", "g/phpunit.xml": "", "h/mix.exs": "", "i/Makefile": "test:\n\ttrue\n", "j/justfile": "test:\n  true\n", "k/build.gradle": "",
+			},
+			want: "Rust in a: no cargo on this machine\nJava in b: no java on this machine\nJava in k: no java on this machine\n" +
+				"C/C++ in c: no cmake on this machine\nC/C++ in d: no meson on this machine\nRuby in e: no ruby on this machine\n.NET in f: no dotnet on this machine\n" +
+				"PHP in g: no php on this machine\nElixir in h: no mix on this machine\nMake in i: no make on this machine\nMake in j: no just on this machine\n",
+		},
+		"targets": {
+			files: map[string]string{"Makefile": "all: x\ncheck:\n\t./x\n", "sub/Taskfile.yml": "tasks:\n  test:\n    cmd: x\n"},
+			tools: "make task",
+			want:  "Make in .\n  build make all\n  test make check (as one)\nMake in sub\n  test task test (as one)\n",
+		},
+		"a Makefile that only calls what is known": {
+			files: map[string]string{"Makefile": "test:\n\tcargo test\n", "Cargo.toml": "[package]\n"},
+			tools: "make cargo",
+			want:  "Rust in .\n  build cargo build --offline\n  test cargo test --offline --no-fail-fast\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, found(t, tt.files, strings.Fields(tt.tools)...)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAdopt holds which commands of a configuration are asked for results of
+// each test, and that others are left alone.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"npx jest --runInBand":           `npx jest --runInBand --ci --json --outputFile="$RESULTS"`,
+		"vitest":                         `npx vitest run --reporter=json --outputFile="$RESULTS"`,
+		"python -m pytest -x tests/unit": `python -m pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests/unit`,
+		"pytest":                         `pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"cargo test --workspace":         `cargo test --workspace --no-fail-fast`,
+		"pytest -xvs --maxfail 2 -q":     `pytest -vs -q -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"python3 -m unittest -f -v":      `python3 -m unittest -v`,
+		"cargo test -- --nocapture":      `cargo test --no-fail-fast -- --nocapture`,
+		"go test -failfast ./...":        `go test -json ./...`,
+		"pytest --junitxml=x.xml":        "",
+		"npm test":                       "",
+		"make check":                     "",
+		"echo jest":                      "",
+		"jest || true":                   "",
+	} {
+		c := ShellCommand(results.StageTest, text)
+		if (c.Results != nil) != (want != "") || want != "" && c.Text != want {
+			t.Errorf("%q: %q, each test %v; want %q", text, c.Text, c.Results != nil, want)
+		}
+	}
+}
+
+// PHPUnit has no option by which it does not stop at a failure where its settings ask for that.
+func TestStopsPHPUnit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{`<phpunit stopOnFailure="true"/>`: 1, `<phpunit stopOnFailure="false"/>`: 0, `<phpunit/>`: 0} {
+		s := trees.Survey(t, map[string]string{"phpunit.xml": text, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit")
+		for _, p := range FindProjects(s) {
+			if len(p.Notes) != want {
+				t.Errorf("%s: %q", text, p.Notes)
+			}
+		}
+	}
+}

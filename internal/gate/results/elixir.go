@@ -1,0 +1,70 @@
+package results
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
+	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
+	mixEnd    = pattern.New(`^(?:\d+ \w+, )+(\d+) failures?\b`)
+	mixFailed = pattern.New(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
+)
+
+// ParseMix reads the text of "mix test --trace".
+func ParseMix(data []byte) ([]Outcome, error) {
+	var out []Outcome
+	files := map[string]string{} // by module
+	file, said := "", saying{at: -1}
+	type key struct{ pkg, name string }
+	tests, counted, failed := map[key]int{}, 0, 0
+	for line := range bytes.Lines(data) {
+		text := plainText(string(line))
+		if i := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\r'); i >= 0 {
+			text = text[i+1:] // a line that was written over
+		}
+		text = strings.TrimRight(text, "\r\n")
+		if m := mixModule.FindStringSubmatch(text); m != nil {
+			file, files[m[1]] = m[2], m[2]
+			continue
+		}
+		if m := mixTest.FindStringSubmatch(text); m != nil && file != "" {
+			o := Outcome{pkg: file, name: m[1], status: Passed}
+			if !strings.HasSuffix(m[2], "ms") {
+				o.status = Skipped
+			}
+			said.begin(out, -1)
+			if _, twice := tests[key{file, o.name}]; !twice {
+				tests[key{file, o.name}] = len(out)
+			}
+			out = append(out, o)
+			continue
+		}
+		if m := mixFailed.FindStringSubmatch(text); m != nil {
+			at, ok := tests[key{files[m[2]], m[1]}]
+			if !ok {
+				at = -1
+			} else {
+				out[at].status = Failed
+				failed++
+			}
+			said.begin(out, at)
+			continue
+		}
+		if m := mixEnd.FindStringSubmatch(text); m != nil {
+			n, _ := strconv.Atoi(m[1]) // too long a number counts nothing that there is
+			counted += n
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			said.begin(out, -1)
+		} else {
+			said.line(text)
+		}
+	}
+	said.begin(out, -1)
+	return out, disagree(counted, failed)
+}

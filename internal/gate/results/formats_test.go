@@ -1,0 +1,121 @@
+package results
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// essentials are the essentials of a suite, a line each, sorted.
+func essentials(s Suite) string {
+	var lines []string
+	for id, t := range s {
+		line := fmt.Sprintf("%s %s", t.Status, id)
+		if id.Test == "" && t.Status == Passed {
+			continue // a package whose tests speak for it
+		}
+		if t.Broken {
+			line += " (broken)"
+		}
+		if t.Output != "" {
+			line += ": " + FirstLine(t.Output)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TestFormats holds what is read out of recorded results of each runner: every
+// test with its file or class, its status and what it said when it failed.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for name, collect := range map[string]func(string) Collector{
+		"jest.json":    Numbered(ParseJest),
+		"vitest.json":  Numbered(ParseJest),
+		"mocha.json":   Numbered(ParseMocha),
+		"node.jsonl":   Numbered(ParseNodeTest),
+		"tape.tap":     Grouped(ParseTAP),
+		"ava.tap":      Grouped(ParseTAP),
+		"tap.tap":      Grouped(ParseTAP),
+		"pytest.xml":   Documented(ParsePytest),
+		"surefire.xml": Grouped(ParseModules),
+		"ctest.xml":    Grouped(parseJUnit(byCTest)),
+		"meson.xml":    Grouped(parseJUnit(byMeson)),
+		"phpunit.xml":  Documented(parseJUnit(byPHPUnit)),
+		"cargo.txt":    Text(ParseCargo),
+		"rspec.json":   Documented(ParseRSpec),
+		"dotnet.trx":   Grouped(ParseTRX),
+		"automake.txt": TextByFile(ParseAutomake),
+		"mix.txt":      TextByFile(ParseMix),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(filepath.Join("testdata", "results", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := collect("sub")
+			for len(data) > 0 { // in pieces, as it comes
+				n := min(7, len(data))
+				if _, err := c.Write(data[:n]); err != nil {
+					t.Fatal(err)
+				}
+				data = data[n:]
+			}
+			got := essentials(c.Suite("E1", "/repo"))
+			if d, ok := c.(*document); ok && d.err != nil {
+				t.Fatal(d.err)
+			}
+			file := filepath.Join("testdata", "results", name+".want")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHostileResults holds that results that are no results, or meant to cost
+// more than they are, give none, and that people get the reason.
+func TestHostileResults(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("<testsuite>", 1000) + "<testcase name=\"a\"/>" + strings.Repeat("</testsuite>", 1000)
+	for name, data := range map[string]string{
+		"entities": `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`,
+		"depth":    deep,
+		"cut off":  `<testsuite name="a"><testcase name="b"`,
+		"no XML":   "Segmentation fault",
+	} {
+		c := Grouped(parseJUnit(byClass))(".")
+		if _, err := c.Write([]byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Suite("E1", ""); len(s) > 0 || c.Rest() == "" {
+			t.Errorf("%s: %v, printed %q", name, s, c.Rest())
+		}
+	}
+	big := &document{unit: ".", parse: parseJUnit(byClass)}
+	chunk := []byte(strings.Repeat(" ", 1<<20))
+	for range 65 {
+		if n, err := big.Write(chunk); n != len(chunk) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if big.Suite("E1", ""); len(big.data) > MaxDocument || !strings.Contains(big.Rest(), "64 MiB") {
+		t.Errorf("%d bytes kept, printed %q", len(big.data), big.Rest())
+	}
+}

@@ -1,0 +1,68 @@
+package results
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// ParseModules reads documents of JUnit XML of which an instruction before each says where it lay.
+// Where two modules have a class of one name, the tests of the second one are numbered: else
+// what one of them says would stand for both.
+func ParseModules(data []byte) ([]Outcome, error) {
+	data = xmlHead.ReplaceAll(data, nil)
+	dec := xml.NewDecoder(bytes.NewReader(data))
+	type part struct {
+		module string
+		at     int64
+	}
+	parts := []part{{}}
+	for depth := 0; ; {
+		tok, err := dec.RawToken()
+		if err != nil {
+			break // at the end, or where parseJUnit ends, too
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.ProcInst:
+			if depth == 0 && t.Target == "module" {
+				parts = append(parts, part{reportFolder.ReplaceAllString(string(t.Inst), ""), dec.InputOffset()})
+			}
+		}
+	}
+	var out []Outcome
+	modules := map[string][]string{} // that have a test, by its package and name
+	for i, p := range parts {
+		end := int64(len(data))
+		if i+1 < len(parts) {
+			end = parts[i+1].at
+		}
+		if len(bytes.TrimSpace(data[p.at:end])) == 0 {
+			continue
+		}
+		all, err := parseJUnit(byClass)(data[p.at:end])
+		for _, o := range all {
+			key := o.pkg + "\x00" + o.name
+			if o.name != "" && !slices.Contains(modules[key], p.module) {
+				modules[key] = append(modules[key], p.module)
+			}
+			if n := slices.Index(modules[key], p.module); n > 0 {
+				o.name = fmt.Sprintf("%s[%d]", o.name, n+1)
+			}
+			out = append(out, o)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// reportFolder is where Surefire and Gradle keep the reports of a module, below it.
+var reportFolder = pattern.New(`/[^/]+/(?:surefire-reports|test-results)/.*$`)

@@ -1,0 +1,89 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// ParseRSpec reads the JSON of rspec. Files that cannot be loaded are only counted
+// there, with a message each.
+func ParseRSpec(data []byte) ([]Outcome, error) {
+	var doc struct {
+		Messages []string
+		Summary  struct {
+			Failed  int `json:"failure_count"`
+			Outside int `json:"errors_outside_of_examples_count"`
+		}
+		Examples []struct {
+			FullDescription string `json:"full_description"`
+			FilePath        string `json:"file_path"`
+			Status          string
+			RunTime         float64 `json:"run_time"`
+			Exception       struct {
+				Class, Message string
+				Backtrace      []string
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("JSON of rspec: %w", err)
+	}
+	var out []Outcome
+	for _, e := range doc.Examples {
+		o := Outcome{pkg: strings.TrimPrefix(e.FilePath, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
+		switch e.Status {
+		case "passed":
+			o.status = Passed
+		case "failed":
+			o.status = Failed
+			o.output = Short(e.Exception.Class + ": " + e.Exception.Message + "\n" + strings.Join(e.Exception.Backtrace[:min(5, len(e.Exception.Backtrace))], "\n"))
+		}
+		out = append(out, o)
+	}
+	failed := countFailed(out)
+	for _, m := range doc.Messages {
+		if at := rspecLoad.FindStringSubmatch(m); at != nil {
+			out = append(out, Outcome{pkg: strings.TrimPrefix(at[1], "./"), status: Failed, output: Short(plainText(m))})
+		}
+	}
+	if err := disagree(doc.Summary.Failed, failed); err != nil {
+		return out, err
+	}
+	return out, disagree(doc.Summary.Outside, countFailed(out)-failed)
+}
+
+var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
+
+// ParseMinitest reads what our runner of Minitest and test-unit writes: a line of JSON for each test,
+// and one at the end.
+func ParseMinitest(data []byte) ([]Outcome, error) {
+	var out []Outcome
+	ended := false
+	for line := range bytes.Lines(data) {
+		var t struct {
+			File, Name, Status, Text string
+			S                        float64
+			End                      bool
+		}
+		if err := json.Unmarshal(line, &t); err != nil {
+			return out, fmt.Errorf("results of minitest: %w", err)
+		}
+		if ended = t.End; ended {
+			continue
+		}
+		status, err := known(t.Status)
+		if err != nil {
+			return out, fmt.Errorf("results of minitest: %w", err)
+		}
+		out = append(out, Outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	if !ended {
+		return out, errEnded
+	}
+	return out, nil
+}

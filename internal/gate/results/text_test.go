@@ -1,0 +1,59 @@
+package results
+
+import "testing"
+
+// TestFailureLine holds which line of a failed command's output says why it failed.
+func TestFailureLine(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ output, want string }{
+		"nothing":     {"", "it prints nothing"},
+		"pytest":      {"INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> KeyError: 'a'\nINTERNALERROR> \nINTERNALERROR> RuntimeError: no database\n", "RuntimeError: no database"},
+		"go":          {"=== RUN   TestA\n    a_test.go:18: A_DSN is not set\n--- FAIL: TestA (0.00s)\nFAIL\n", "a_test.go:18: A_DSN is not set"},
+		"conftest":    {"ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
+		"python":      {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
+		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
+		"node's code": {"TypeError [ERR_INVALID_ARG]: bad flag\n    at x (y:1:2)\n", "TypeError [ERR_INVALID_ARG]: bad flag"},
+		"npm":         {"npm error code ENOENT\nnpm error path /package.json\n", "npm error code ENOENT"},
+		"npm's words": {"npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\nnpm error A complete log of this run can be found in: /x.log\n", "npm error ERESOLVE unable to resolve dependency tree"},
+		"pip": {"  error: subprocess-exited-with-error\n  \n  × pip subprocess to install build dependencies did not run successfully.\n  │ exit code: 1\n  ╰─> [3 lines of output]\n" +
+			"      ERROR: Could not find a version that satisfies the requirement hatchling (from versions: none)\n      ERROR: No matching distribution found for hatchling\n      [end of output]\n  \n" +
+			"  note: This error originates from a subprocess, and is likely not a problem with pip.\nerror: subprocess-exited-with-error\n\n╰─> See above for output.\n", "ERROR: Could not find a version that satisfies the requirement hatchling (from versions: none)"},
+		"CMake":       {"-- The C compiler is GNU\nCMake Error at CMakeLists.txt:5 (project):\n  No CMAKE_Swift_COMPILER could be found.\n\n  Set the variable to the compiler, or to the compiler\n  name if it is in the PATH.\n", "No CMAKE_Swift_COMPILER could be found."},
+		"collecting":  {"collected 0 items / 1 error\n\n=== ERRORS ===\n____ ERROR collecting test session ____\nDirect construction of x has been deprecated.\nSee https://docs\n=== short test summary info ===\nERROR \n=== 1 error in 0.02s ===\n", "Direct construction of x has been deprecated."},
+		"jest":        {"● Validation Error:\n\n  Preset ts-jest not found relative to rootDir /r.\n\n  Configuration Documentation:\n  https://jestjs.io/docs/configuration\n", "Preset ts-jest not found relative to rootDir /r."},
+		"Maven":       {"[INFO] Scanning for projects...\n[ERROR] [ERROR] Some problems were encountered while processing the POMs:\n[FATAL] Non-resolvable parent POM for a: Could not transfer artifact b\n", "[FATAL] Non-resolvable parent POM for a: Could not transfer artifact b"},
+		"Bundler":     {"Could not reach host index.rubygems.org. Check your network connection and try\nagain.\n", "Could not reach host index.rubygems.org. Check your network connection and try"},
+		"Ruby":        {"/usr/lib/ruby/bundler/definition.rb:507:in 'materialize': Could not find gem 'test-unit' in locally installed gems. (Bundler::GemNotFound)\n\tfrom /usr/lib/ruby/bundler/definition.rb:1:in 'specs'\n\tfrom <internal:/usr/lib/ruby/rubygems/kernel_require.rb>:85:in 'require'\n", "/usr/lib/ruby/bundler/definition.rb:507:in 'materialize': Could not find gem 'test-unit' in locally installed gems. (Bundler::GemNotFound)"},
+		"shell":       {"run.sh: line 3: cargo: command not found\n", "run.sh: line 3: cargo: command not found"},
+		"make":        {"cc: fatal error: no input files\nmake: *** [Makefile:2: test] Error 1\n", "cc: fatal error: no input files"},
+		"rustup":      {"error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable'\n", "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured."},
+		"Java":        {"[ERROR] Failed to execute goal x\n[ERROR] -> [Help 1]\n", "[ERROR] Failed to execute goal x"},
+		"logged":      {"16 passing\n\x1b[36m27 11 2026 16:18:55:DEBUG [dir]: \x1b[39mmade\n\x1b[91m27 11 2026 16:18:55.141:ERROR [launcher]: \x1b[39mNo binary for ChromeHeadless.\n  Please, set CHROME_BIN.\n\nWriting reports at [coverage]\n", "27 11 2026 16:18:55.141:ERROR [launcher]: No binary for ChromeHeadless."},
+		"complained":  {"2026-11-27 ERROR retrying\nError: no port\n2026-11-27 ERROR bye\n", "Error: no port"},
+		"plain words": {"starting\nNo tests found, exiting with code 1\n", "No tests found, exiting with code 1"},
+	} {
+		if got := FailureLine(c.output); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}
+
+// TestMentions holds what names a word.
+func TestMentions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"404 Not Found: left-padd@1.0.0", "left-padd", true},
+		{"404 Not Found: left-padding", "left-padd", false},
+		{"at src/main.ts(3,5): error", "main.ts", true},
+		{"remain.ts, main.tsx: error in main.ts", "main.ts", true},
+		{"a domain.ts", "main.ts", false},
+		{"", "x", false},
+	} {
+		if got := Mentions(tt.text, tt.word); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
+		}
+	}
+}
