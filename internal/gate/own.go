@@ -2,11 +2,15 @@ package gate
 
 import (
 	"context"
+	"errors"
+	"path"
 	"slices"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // ownCommands runs a project's own commands for its tests on the base, such as "make test", where
@@ -59,12 +63,24 @@ func (r *runner) passByOwn(ctx context.Context) error {
 			if !well {
 				continue
 			}
+			runs, known, err := r.runsToo(ctx, p, c, slices.DeleteFunc(slices.Clone(t.NewFailing), func(k Case) bool { return !in(k) }))
+			if err != nil {
+				return err
+			}
+			if known && !runs {
+				continue
+			}
 			for _, k := range t.NewFailing {
-				if in(k) {
-					r.note("%s is new and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
+				if !in(k) {
+					continue
+				}
+				r.note("%s is new and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
+				if !known { // it may not be among what that runs
+					t.Unknown = append(t.Unknown, k)
 				}
 			}
 			t.NewFailing = slices.DeleteFunc(t.NewFailing, in)
+			t.Sort()
 			break
 		}
 	}
@@ -96,6 +112,72 @@ func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, err
 	}
 	r.ownTests = append(r.ownTests, id)
 	return true, nil
+}
+
+// runsToo says whether a project's own command runs the tests that fail as their runner is called
+// by itself: it fails where one that must fail is planted beside each of them. It is not known
+// where none can be planted.
+func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.Command, failing []Case) (runs, known bool, err error) {
+	var beside []string // as in ID.Package
+	for _, k := range failing {
+		if !slices.Contains(beside, k.ID.Package) {
+			beside = append(beside, k.ID.Package)
+		}
+	}
+	name := r.executor.Steps.Unforeseen()
+	for _, in := range beside {
+		plants := r.plantBeside(p, in, name)
+		if len(plants) == 0 {
+			return false, false, nil
+		}
+		a, err := r.newArm(ctx, Head, StageRerun, plants, nil)
+		if err == nil {
+			err = a.lay(ctx)
+		}
+		if err != nil {
+			return false, false, err
+		}
+		c.Stage = StageRerun
+		suite, _, err := r.runTests(ctx, Head, c)
+		if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
+			return false, false, err
+		}
+		if suite[ID{Unit: c.Unit, Command: c.Text}].Status != Failed {
+			return false, true, nil
+		}
+	}
+	return true, true, nil
+}
+
+// plantBeside is a file with a test that must fail, beside the tests of a package or file.
+func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.Put {
+	var out []workspace.Put
+	if by := p.Eco.Packages; by != nil {
+		for _, pkg := range r.packages {
+			tests := slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles)
+			if pkg.ImportPath != in || len(tests) == 0 {
+				continue
+			}
+			src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(pkg.Dir, tests[0]))
+			if file, text := by.Plant(src, name); err == nil && text != "" {
+				out = append(out, workspace.Put{Path: path.Join(pkg.Dir, file), Data: []byte(text)})
+			}
+		}
+		return out
+	}
+	for _, t := range r.plan[Head].Test {
+		if t.Eco != p.Eco.Name || t.Unit != p.Dir || t.Results == nil || t.Results.Plant == nil {
+			continue
+		}
+		_, files := t.Results.Plant(t, ecosystem.Planting{
+			Tree: r.in.Head.Dir, Passing: []string{in}, Name: name, IsTest: languages.IsTestSource, Near: func(string) bool { return true },
+		})
+		for _, f := range files {
+			out = append(out, workspace.Put{Path: f.Path, Data: []byte(f.Text)})
+		}
+		break
+	}
+	return out
 }
 
 // endedIn counts the tests of a project that failed on the base, and those that passed.
