@@ -5,8 +5,10 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -23,22 +25,102 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range r.plan[Base].Projects {
+		if len(p.Test) == 0 || p.Missing != "" {
+			continue
+		}
 		failed, passed := r.endedIn(p)
-		if len(p.OwnTests) == 0 || len(p.Test) == 0 || failed == 0 && passed > 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+		besides := r.besides(p)
+		if len(p.OwnTests) == 0 || failed == 0 && passed > 0 && len(besides) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
 			continue
 		}
 		for _, c := range p.OwnTests {
+			if failed == 0 && passed > 0 && c.Text != p.Target { // what else runs is in the target
+				continue
+			}
 			well, err := r.goesWell(ctx, c)
 			if err != nil {
 				return err
 			}
 			if well {
 				r.standIn(p, c, failed, passed)
+				besides = nil
 				break
 			}
 		}
+		if len(besides) > 0 {
+			r.notCovered("%s: its own commands also run %s, which is not run", p.What, results.Listed(besides, 3))
+		}
 	}
 	return nil
+}
+
+// besides are the calls in the target for tests of a project's folder that run tests of which
+// none was reported, and a script that is no test by itself. Those of workflows are named as
+// not covered.
+func (r *runner) besides(p ecosystem.Project) []string {
+	var out, elsewhere []string
+	for _, c := range languages.OwnCalls(r.plan[Base].Survey, p) {
+		switch reached := r.reachedBy(p, c); {
+		case reached:
+		case c.Workflow:
+			elsewhere = append(elsewhere, strconv.Quote(c.Text))
+		default:
+			out = append(out, strconv.Quote(c.Text))
+		}
+	}
+	if len(elsewhere) > 0 {
+		r.notCovered("%s: its workflows also run %s, which is not run; \"commands: {test: …}\" in .github/ycbot.yml at the base can name it", p.What, results.Listed(elsewhere, 3))
+	}
+	return out
+}
+
+// reachedBy says whether a test was reported of what a call selects, or there is none.
+func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
+	reported := map[string]bool{} // files, or folders of packages
+	for id := range r.suites[Base] {
+		if id.Package != "" {
+			reported[r.placeOf(id)] = true
+		}
+	}
+	tests := func(f string) bool {
+		if !languages.IsSource(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+			return false
+		}
+		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
+		return err == nil && classes.MayTest(src)
+	}
+	seen := func(f string) bool { return reported[f] || reported[path.Dir(f)] }
+	for _, place := range c.Places {
+		some, any := false, c.Pattern != ""
+		for _, f := range r.plan[Base].Files {
+			if c.Pattern == "" && ecosystem.Inside(place, f) && tests(f) {
+				some, any = true, any || seen(f)
+			}
+		}
+		if some && !any {
+			return false
+		}
+	}
+	if c.Pattern == "" {
+		return true
+	}
+	for _, f := range r.plan[Base].Files {
+		ok, err := path.Match(c.Pattern, path.Base(f))
+		if ok && err == nil && ecosystem.Inside(p.Dir, f) && tests(f) && !seen(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOf is the file of a test, or the folder of its package.
+func (r *runner) placeOf(id ID) string {
+	for _, p := range r.packages {
+		if p.ImportPath == id.Package {
+			return p.Dir
+		}
+	}
+	return id.Package
 }
 
 // passByOwn takes the blame from new tests that fail as ycbot calls their runner, where the
@@ -244,6 +326,11 @@ func (r *runner) standIn(p ecosystem.Project, c ecosystem.Command, failed, passe
 			plan.Test = slices.DeleteFunc(slices.Clone(plan.Test), ofRunner)
 		}
 		plan.Test = append(plan.Test, c)
+	}
+	if !alone && failed == 0 {
+		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
+		r.note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
+		return
 	}
 	if !alone {
 		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})

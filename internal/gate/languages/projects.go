@@ -54,7 +54,8 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // runner, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 	if p.Target = TargetForTests(s, p.Dir); p.Target != "" {
-		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell())
+		target := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell()
+		p.OwnTests = slices.Insert(p.OwnTests, 0, target) // it may run more than a script
 	}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
 		for _, w := range ecosystem.CalledIn(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))) {

@@ -1,0 +1,146 @@
+package languages
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// An OwnCall is a call of a runner of tests in the texts by which a project tests itself, which
+// selects tests by what it names.
+type OwnCall struct {
+	Text     string   // as it is written
+	Places   []string // files and folders of the repository that it names
+	Pattern  string   // of base names of files, of discovery by unittest; empty: it has none
+	Workflow bool     // it stands in a workflow, and not in the target for tests of the project's folder
+}
+
+// OwnCalls are those of a project: in the target for tests of its folder, and in workflows.
+func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
+	c := caller{s: s, dir: p.Dir, scripts: scriptsOf(s, p.Dir)}
+	if file := native.FileOfTargets(s, p.Dir); file != "" {
+		c.in(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file))), 0)
+	}
+	own := len(c.found)
+	for _, f := range s.Files {
+		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+			c.in(stepBegin.ReplaceAllString(string(s.Read(".", f)), ""), 0)
+		}
+	}
+	for i := own; i < len(c.found); i++ {
+		c.found[i].Workflow = true
+	}
+	return c.found
+}
+
+// stepBegin is what stands before a command of one line in a workflow.
+var stepBegin = pattern.New(`(?m)^\s*(?:-\s+)?run:\s*`)
+
+func scriptsOf(s *ecosystem.Survey, dir string) map[string]string {
+	var m struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if json.Unmarshal(s.Read(dir, "package.json"), &m) != nil {
+		return nil
+	}
+	return m.Scripts
+}
+
+// A caller looks for calls in the folder of a project.
+type caller struct {
+	s       *ecosystem.Survey
+	dir     string
+	scripts map[string]string // of package.json
+	found   []OwnCall
+}
+
+// maxScriptDepth is how far scripts that call each other are followed.
+const maxScriptDepth = 3
+
+// in looks for calls in the lines of a text. What is no shell has none.
+func (c *caller) in(text string, depth int) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "@+- \t")
+		file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+		if err != nil {
+			continue
+		}
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok {
+				c.call(ecosystem.Written(call), depth)
+			}
+			return true
+		})
+	}
+}
+
+func (c *caller) call(words []string, depth int) {
+	if name := c.script(words); name != "" && depth < maxScriptDepth {
+		in := caller{s: c.s, dir: c.dir, scripts: c.scripts}
+		in.in(c.scripts[name], depth+1)
+		for _, o := range in.found {
+			o.Text = strings.Join(words, " ")
+			c.add(o)
+		}
+		return
+	}
+	text := strings.Join(words, " ")
+	if !runsTests.MatchString(text) {
+		return
+	}
+	out := OwnCall{Text: text}
+	unittest := slices.Contains(words, "unittest")
+	for i, w := range words {
+		if i == 0 {
+			continue
+		}
+		w = strings.Trim(w, `"'`)
+		value, isPattern := strings.CutPrefix(w, "--pattern=")
+		if unittest && words[i-1] == "-p" {
+			value, isPattern = w, true
+		}
+		if isPattern {
+			out.Pattern = value
+			continue
+		}
+		place := path.Join(c.dir, w)
+		if strings.HasPrefix(w, "-") || strings.HasPrefix(words[i-1], "-") && !strings.HasPrefix(words[i-1], "--test") && len(words[i-1]) == 2 && words[i-1] != "-s" || place == c.dir || place == "." {
+			continue
+		}
+		if c.s.Has(".", place) || slices.ContainsFunc(c.s.Files, func(f string) bool { return strings.HasPrefix(f, place+"/") }) {
+			out.Places = append(out.Places, place)
+		}
+	}
+	if len(out.Places) > 0 || out.Pattern != "" {
+		c.add(out)
+	}
+}
+
+// add adds a call once.
+func (c *caller) add(o OwnCall) {
+	if !slices.ContainsFunc(c.found, func(was OwnCall) bool { return was.Text == o.Text }) {
+		c.found = append(c.found, o)
+	}
+}
+
+// script is the script of package.json that a call runs; empty: none.
+func (c *caller) script(words []string) string {
+	if len(words) < 2 || !slices.Contains([]string{"npm", "yarn", "pnpm", "bun"}, words[0]) {
+		return ""
+	}
+	words = words[1:]
+	if words[0] == "run" || words[0] == "run-script" {
+		words = words[1:]
+	}
+	if len(words) > 0 && c.scripts[words[0]] != "" {
+		return words[0]
+	}
+	return ""
+}
