@@ -51,7 +51,7 @@ func pytestCommand(c ecosystem.Command, env, python string, args, files []string
 			return build(c, some, pytestOrder(cmp.Or(python, "python3"), p.Seed)), "repeated, in a random order where a plugin of pytest has one"
 		},
 	}
-	c.Results.Plants(ecosystem.Copied(func(_, _, name string) string { return "\n\ndef test_" + name + "():\n    assert 1 == 2\n" }))
+	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string { return "\n\ndef test_" + name + "():\n    assert 1 == 2\n" }))
 	return c
 }
 
@@ -87,7 +87,7 @@ func UnittestCommand(c ecosystem.Command, env, python string, args []string) eco
 			return build(c, args), true
 		},
 	}
-	c.Results.Plants(ecosystem.Copied(func(_, _, name string) string {
+	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string {
 		module := name + "_unittest"
 		return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
 	}))
