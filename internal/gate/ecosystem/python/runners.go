@@ -64,9 +64,9 @@ func pytestOrder(python string, seed uint32) string {
 //go:embed unittest.py
 var pyUnittest string
 
-// UnittestCommand is a call of unittest with a result class of ours, which
+// unittestCommand is a call of unittest with a result class of ours, which
 // writes a line for each test.
-func UnittestCommand(c ecosystem.Command, env, python string, args []string) ecosystem.Command {
+func unittestCommand(c ecosystem.Command, env, python string, args []string) ecosystem.Command {
 	build := func(c ecosystem.Command, args []string) ecosystem.Command {
 		text := strings.TrimSpace(fmt.Sprintf(`RESULTS="$RESULTS" %s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
 		c = c.Reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+ecosystem.Quoted(pyUnittest))
@@ -142,7 +142,7 @@ func adoptPython(c ecosystem.Command, words []string) (ecosystem.Command, bool) 
 		return pytestCommand(c, env, python, args, files), true
 	case words[0] == "unittest" && python != "":
 		args := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-f" || w == "--failfast" })
-		return UnittestCommand(c, env, python, args), true
+		return unittestCommand(c, env, python, args), true
 	}
 	return c, false
 }
