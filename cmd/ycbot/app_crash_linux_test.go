@@ -11,6 +11,7 @@ import (
 	"time"
 
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // full has tests that take minutes tried out in all their cases.
@@ -41,7 +42,7 @@ func TestAppCrashMatrix(t *testing.T) {
 		points = []crashPoint{{"stage_done", "checkout"}, {"stage_start", "agents"}, {"stage_done", "report"}}
 	}
 	for _, place := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(place, func(t *testing.T) {
+		variants.Run(t, place, place == "PostgreSQL" && !*full, func(t *testing.T) { // TestAppAnotherWorkerGoesOn has it
 			t.Parallel()
 			var server storetest.Server
 			t.Cleanup(server.Stop)

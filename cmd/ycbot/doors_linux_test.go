@@ -30,7 +30,7 @@ func TestAcceptance26ThreeDoors(t *testing.T) {
 		head    map[string]string
 		verdict string
 	}{"good": {good, "PASS"}, "bad": {bad, "FAIL"}} {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, c.verdict == "PASS", func(t *testing.T) {
 			t.Parallel()
 			h := newInstalled(t)
 			h.script = filepath.Join(t.TempDir(), "scenario")

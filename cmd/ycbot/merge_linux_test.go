@@ -120,7 +120,7 @@ func (h *hosted) last() string {
 func TestMergeByApp(t *testing.T) {
 	t.Parallel()
 	for name, c := range mergeCases {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, name == "all reasons are lifted", func(t *testing.T) { // each takes seconds
 			t.Parallel()
 			h := newInstalled(t)
 			h.gaveUp(t, c.more)

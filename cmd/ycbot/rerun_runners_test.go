@@ -31,7 +31,7 @@ func TestRerunOtherRunners(t *testing.T) {
 			"tests/test_a.py":   "import unittest\nfrom a import div\n\nclass Div(unittest.TestCase):\n    def test_cuts(self):\n        self.assertEqual(div(-7, 2), -3)\n",
 		}, map[string]string{"a.py": "def div(a, b):\n    return a // b\n"}},
 	} {
-		variants.Run(t, name, name == "node", func(t *testing.T) {
+		variants.Run(t, name, true, func(t *testing.T) {
 			t.Parallel()
 			if tools, _ := gate.FindToolchains(t.Context(), os.Environ()); !tools.Has(tt.program) {
 				t.Skip(tt.program + " is not installed")

@@ -42,12 +42,35 @@ func (r *runner) altered() []string {
 	if left == 0 {
 		r.notCovered("whether setup or build of the change alters what it has installed for tests: of more than %d files the rest was not compared", maxInstalled)
 	}
+	out = append(out, r.loadedFromHome()...)
 	// What lies behind a link of the change is where that leads, and neither setup's nor the build's.
 	out = slices.DeleteFunc(out, func(name string) bool {
 		return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return strings.HasPrefix(name, f.Path+"/") })
 	})
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// loadedFromHome are files of HOME by which Python loads code at each start, and pytest plug-ins,
+// that only the head's setup or build has written, though the change asks for no such package.
+func (r *runner) loadedFromHome() []string {
+	base, head := os.DirFS(r.executor.Prepared(Base).Home()), os.DirFS(r.executor.Prepared(Head).Home())
+	var out []string
+	for _, names := range []string{"*.pth", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt"} {
+		found, err := fs.Glob(head, ".local/lib/python*/site-packages/"+names)
+		if err != nil {
+			continue
+		}
+		for _, name := range found {
+			was, _ := fs.ReadFile(base, name) // none is another one
+			is, err := fs.ReadFile(head, name)
+			dist, _, _ := strings.Cut(path.Base(path.Dir(name)), "-")
+			if err == nil && !bytes.Equal(was, is) && !r.sides.Bumped(dist) && !r.sides.Bumped(strings.ReplaceAll(dist, "_", "-")) {
+				out = append(out, "~/"+name)
+			}
+		}
+	}
+	return out
 }
 
 // unlike are the sources below a folder of one tree of which another has none, or another one.

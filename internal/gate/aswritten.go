@@ -22,13 +22,18 @@ func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step St
 	return true
 }
 
-// asWritten runs a call as the project wrote it. Where that goes well, it stands in place
-// of c on both sides, as one test; else what c came to stands.
+// asWritten runs a call as the project wrote it, or in another way that is nearer to it. Where
+// that goes well, it stands in place of c on both sides, as one test if it reports none; else
+// what c came to stands.
 func (r *runner) asWritten(ctx context.Context, side Side, c ecosystem.Command, was Suite, then Step) (Suite, Step, error) {
 	plain := *c.Plain
 	plain.Eco, plain.Env = c.Eco, c.Env
 	suite, step, err := r.runFresh(ctx, side, plain)
-	if err != nil || step.Failed() {
+	switch {
+	case err == nil && plain.Plain != nil && !results.AnyRan(suite):
+		plain.Text = c.Text // of what is replaced
+		return r.asWritten(ctx, side, plain, was, then)
+	case err != nil, plain.Results == nil && step.Failed():
 		return was, then, err
 	}
 	for _, p := range r.plan {
@@ -41,6 +46,10 @@ func (r *runner) asWritten(ctx context.Context, side Side, c ecosystem.Command, 
 			}
 		}
 	}
-	r.note("%q reports no test when it is asked for results: it is run as %q, and counts as one test", c.Text, plain.Text)
+	if plain.Results != nil {
+		r.note("%q reports no test: it is run as %q", c.Text, plain.Text)
+	} else {
+		r.note("%q reports no test when it is asked for results: it is run as %q, and counts as one test", c.Text, plain.Text)
+	}
 	return suite, step, nil
 }

@@ -46,6 +46,7 @@ type baseRecord struct {
 	Took  time.Duration `json:"took"`
 	Whole []string      `json:"whole"` // commands all of whose tests are there, as wholly names them
 	Cases []baseCase    `json:"cases"`
+	Left  []string      `json:"left,omitempty"` // files that tests leave behind that count as one
 }
 
 // wholly names a command in a record.
@@ -80,6 +81,13 @@ func (r *runner) networkOfResults() Network {
 // tree, which has the lockfiles too, the programs of this machine, the commands,
 // their environment, how they are contained, and the program that read them.
 func (r *runner) baseKey() string {
+	if r.key == "" {
+		r.key = r.newBaseKey()
+	}
+	return r.key
+}
+
+func (r *runner) newBaseKey() string {
 	h := sha256.New()
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
 	line(baseForm, r.Version, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
@@ -174,6 +182,7 @@ func (r *runner) keep() {
 		}
 	}
 	rec := baseRecord{When: r.Now().UTC()}
+	left := r.madeByTests()
 	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
 		rec = *r.known
 		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.suites[Base][c.ID].Evidence != "" })
@@ -193,6 +202,7 @@ func (r *runner) keep() {
 		}
 		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
 	}
+	rec.Left, rec.Whole = left, slices.Concat(rec.Whole, r.tried)
 	for _, c := range r.firstTests(Base) {
 		if c.Whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
 			rec.Whole = append(rec.Whole, wholly(c))

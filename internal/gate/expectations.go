@@ -224,7 +224,7 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
 		if fits && len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
 			x.Path = t.File.Path
-			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id)
+			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id, e.output)
 			break
 		}
 	}
@@ -235,54 +235,6 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		}
 	}
 	return x
-}
-
-// hunkLines is how many lines of each side of a difference are shown.
-const hunkLines = 20
-
-// hunkOf is the difference of a file that concerns a test most: the first one below
-// where its name stands, else the first of all.
-func (r *runner) hunkOf(ctx context.Context, t sides.Touch, id ID) (line int, old, now string) {
-	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.File.Path}
-	if t.File.OldPath != "" {
-		args = append(args, t.File.OldPath)
-	}
-	patch, err := r.Mirror.Git(ctx, args...)
-	if err != nil {
-		return 0, "", ""
-	}
-	at := 0
-	name := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(r.sides.Texts[t.File.Path].Head), "\n") {
-		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
-			at = i + 1
-		}
-	}
-	parts := sides.HunkHead.FindAllStringSubmatchIndex(string(patch), -1)
-	for i, m := range parts {
-		end := len(patch)
-		if i+1 < len(parts) {
-			end = parts[i+1][0]
-		}
-		start := 0
-		fmt.Sscan(string(patch[m[2]:m[3]]), &start) //nolint:errcheck // digits, as the pattern says
-		if i > 0 && line >= at || i > 0 && start < at {
-			continue
-		}
-		line, old, now = start, side(string(patch[m[1]:end]), "-"), side(string(patch[m[1]:end]), "+")
-	}
-	return line, old, now
-}
-
-// side returns the lines of a hunk that begin with a sign.
-func side(hunk, sign string) string {
-	var out []string
-	for l := range strings.Lines(hunk) {
-		if rest, ok := strings.CutPrefix(l, sign); ok && len(out) < hunkLines {
-			out = append(out, strings.TrimRight(rest, "\n"))
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 // listed moves tests that the head no longer has among those that did not run

@@ -22,7 +22,13 @@ func (k *keeper) recover(ctx context.Context) error {
 		if len(lost) == 0 {
 			continue
 		}
-		suite, err := k.alone(ctx, lost, reached)
+		var suite Suite
+		var err error
+		if reached {
+			suite, err = k.arm.run(ctx, k.r.narrowTo(lost))
+		} else {
+			suite, err = k.alone(ctx, Head, lost)
+		}
 		if err != nil {
 			return err
 		}
@@ -69,11 +75,8 @@ func (k *keeper) aside(ctx context.Context) error {
 	return nil
 }
 
-// alone runs tests without the others of their packages.
-func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suite, error) {
-	if inArm {
-		return k.arm.run(ctx, k.r.narrowTo(tests))
-	}
+// alone runs tests of a side without the others of their packages.
+func (k *keeper) alone(ctx context.Context, side Side, tests []*examined) (Suite, error) {
 	out := Suite{}
 	for _, s := range k.r.narrowTo(tests) {
 		p := ecosystem.Part{Tests: s.tests}
@@ -82,8 +85,8 @@ func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suit
 				p.Packages = append(p.Packages, e.id.Package)
 			}
 		}
-		for _, c := range k.r.parts(Head, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
-			suite, _, err := k.r.runFresh(ctx, Head, c)
+		for _, c := range k.r.parts(side, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
+			suite, _, err := k.r.runFresh(ctx, side, c)
 			if err != nil {
 				return out, err
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -19,11 +20,14 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	for _, e := range tests {
 		d.Cases.Regressed = append(d.Cases.Regressed, Case{ID: e.id, Output: e.output})
 	}
+	var among map[ID]bool
 	d.Once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
-		if side == Base {
-			return r.partedOrAlone(ctx, ids)
-		}
 		open := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return !slices.Contains(ids, e.id) })
+		if side == Base {
+			suite, need, err := k.onBase(ctx, open, among)
+			among = need
+			return suite, err
+		}
 		suite, err := k.arm.run(ctx, r.narrowTo(open))
 		return k.asBase(suite, open), err
 	}
@@ -37,6 +41,44 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	r.state(d, idsOf(tests))
 	k.take(d.Settle(r.excused), d.Runs, tests)
 	return nil
+}
+
+// onBase runs tests of the base in the selection in which the arm runs them, but for those that
+// need the others of their packages: among has these, or is nil before the first run, which finds
+// them. They are run in their packages.
+func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]bool) (Suite, map[ID]bool, error) {
+	narrow := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return among[e.id] || !languages.ByPackage(e.eco) })
+	out, err := k.alone(ctx, Base, narrow)
+	if err != nil {
+		return nil, among, err
+	}
+	if among == nil {
+		among = map[ID]bool{}
+		for _, e := range narrow {
+			among[e.id] = out[e.id].Status != Passed
+		}
+	}
+	var left []ID
+	for _, e := range tests {
+		if among[e.id] || !languages.ByPackage(e.eco) {
+			left = append(left, e.id)
+		}
+	}
+	if len(left) == 0 {
+		return out, among, nil
+	}
+	more, err := k.r.partedOrAlone(ctx, left)
+	if err != nil {
+		return nil, among, err
+	}
+	for _, id := range left {
+		if t, ok := more[id]; ok {
+			out[id] = t
+		} else {
+			delete(out, id)
+		}
+	}
+	return out, among, nil
 }
 
 // partedOrAlone runs tests of the base in their packages, and by themselves those that do

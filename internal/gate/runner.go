@@ -30,6 +30,9 @@ type runner struct {
 	affected map[string]bool     // import paths of the head that the change affects
 	splits   map[string]split    // by folder of the module
 	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
+	key      string              // of the base's results; empty: not known yet
+	tried    []string            // projects' own commands that were tried on the base, as wholly names them
+	ownTests []ID                // those of them that run beside the runner that they call
 	saving   *baseRecord         // what this run adds to it; nil: nothing
 	doubted  bool                // runs of base's tests disagreed
 	rested   Suite               // what the head's tests said that the change cannot affect

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // child is what this test binary does when a test starts it as another process: it works
@@ -135,9 +136,12 @@ func TestKilledWorkers(t *testing.T) {
 	if _, err := q.db.Postgres().Exec(t.Context(), `create table outside (job text)`); err != nil {
 		t.Fatal(err)
 	}
-	jobs := 60
-	if *full {
+	jobs := 30
+	switch {
+	case *full:
 		jobs = 200
+	case variants.Asked():
+		jobs = 60
 	}
 	for i := range jobs {
 		enqueue(t, q, at(int64(i%5+1), i+1, "a"))

@@ -44,7 +44,7 @@ func (p *page) failed(r *Report) {
 	}
 	name := fmt.Sprintf("Failed (%d)", len(fs))
 	if all := len(r.failures()); all > len(fs) {
-		name = fmt.Sprintf("Failed (%d, and %s that show the same)", len(fs), plural(all-len(fs), "check"))
+		name = fmt.Sprintf("Failed (%d, and %s that %s the same)", len(fs), plural(all-len(fs), "check"), verb(all-len(fs), "shows", "show"))
 	}
 	p.heading(name)
 	for i, c := range fs[:min(len(fs), textOpen)] {

@@ -19,6 +19,7 @@ type Put struct {
 	From string // the commit whose entry stands there, also a link or a submodule; one that has none leaves the path out
 	At   string // the path of the entry in From; empty: Path
 	Data []byte // where From is empty: the content of a regular file; nil: the path is left out
+	Exec bool   // with Data: the file is a program
 }
 
 // Compose writes a commit that is as another one but for some paths, in the mirror
@@ -84,6 +85,9 @@ func (m *Mirror) putEntry(ctx context.Context, p Put) (mode, oid string, err err
 			return "", "", nil
 		}
 		oid, err = m.git.line(ctx, call{gitDir: m.Dir, stdin: bytes.NewReader(p.Data), args: []string{"hash-object", "-w", "--stdin"}})
+		if p.Exec {
+			return "100755", oid, err
+		}
 		return "100644", oid, err
 	}
 	entries, err := m.Files(ctx, p.From)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-github/v66/github"
 
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestApp(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(place, func(t *testing.T) {
+		variants.Run(t, place, place == "PostgreSQL", func(t *testing.T) { // TestAppAnotherWorkerGoesOn of cmd/ycbot has it
 			t.Parallel()
 			g := benchtest.Start(t)
 			database := ""

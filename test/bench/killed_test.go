@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
@@ -15,6 +16,7 @@ import (
 // "in progress", and the evidence is uploaded.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	variants.Only(t) // TestActionKilled of cmd/ycbot has the same without act
 	g := benchtest.Start(t)
 	repo := g.Repo("killed", map[string]string{".github/ycbot.yml": settings, "test.sh": "echo all is well\n"})
 	head := repo.Push("bob", "feature", "main", map[string]string{"test.sh": "exec sleep 60\n"})

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +38,7 @@ func (r *check) plant(ctx context.Context) error {
 	if !r.in.Runnable || r.in.Unprepared || r.in.Fails || r.in.MutationTime < 0 {
 		return nil
 	}
-	name := r.plantName()
+	name := ecosystem.Steps(r.in.Steps()).Unforeseen()
 	done := &Believed{}
 	for _, c := range r.in.Tests[Head] {
 		run, files, why := r.plantsFor(c, name)
@@ -61,21 +60,6 @@ func (r *check) plant(ctx context.Context) error {
 		r.found.Unbelieved = append(r.found.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", results.Listed(done.Missed, 5)))
 	}
 	return nil
-}
-
-// plantName is a name that no change can know: it is made of how long the commands
-// before took, to the precision of the log, so that a run that is played back from
-// its log has the same.
-func (r *check) plantName() string {
-	h := sha256.New()
-	for _, s := range r.in.Steps() {
-		fmt.Fprintln(h, s.Evidence, s.Side, s.Duration.Milliseconds())
-	}
-	var b strings.Builder
-	for _, c := range h.Sum(nil)[:12] {
-		b.WriteByte('a' + c%26)
-	}
-	return b.String()
 }
 
 // plantsFor are the files for a test command and the command that runs them, or why there

@@ -35,7 +35,7 @@ type Command struct {
 	Network  sandbox.Network
 	Eco      string   // name of the ecosystem whose it is; empty: of none
 	Results  *Results // how its standard output reports each test; nil: it does not
-	Plain    *Command // as the project wrote it, without asking for results; nil: there is none
+	Plain    *Command // as the project wrote it, without asking for results, or nearer to that; nil: there is none
 	Script   string   // what a person types in its place, where it does what the project's script does before it, too; empty: nothing is
 	Flags    []string // of the test runner, which also hold when tests are run again
 	Needed   bool     // is run beside setup commands of the configuration

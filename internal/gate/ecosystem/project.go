@@ -34,6 +34,10 @@ type Project struct {
 	Own     any      // what its ecosystem keeps of it
 
 	Setup, Warm, Build, Lint, Test []Command
+
+	// OwnTests are the project's own commands for its tests, where Test calls the runner by
+	// itself: its script, or the target of its folder.
+	OwnTests []Command
 }
 
 // Choose splits projects into those that the changed paths can affect, with those that have
@@ -144,7 +148,7 @@ func (p Project) MovedTo(dir string) Project {
 	if dir == p.Dir {
 		return p
 	}
-	for _, list := range []*[]Command{&p.Setup, &p.Warm, &p.Build, &p.Lint, &p.Test} {
+	for _, list := range []*[]Command{&p.Setup, &p.Warm, &p.Build, &p.Lint, &p.Test, &p.OwnTests} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			(*list)[i].Unit = dir

@@ -2,7 +2,10 @@ package ecosystem
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -64,4 +67,18 @@ func (l Steps) Last(s Step) Step {
 		}
 	}
 	return s
+}
+
+// Unforeseen is a name that no change can know: it is made of how long the commands took, to
+// the precision of the log, so that a run that is played back from its log has the same.
+func (l Steps) Unforeseen() string {
+	h := sha256.New()
+	for _, s := range l {
+		fmt.Fprintln(h, s.Evidence, s.Side, s.Duration.Milliseconds())
+	}
+	var b strings.Builder
+	for _, c := range h.Sum(nil)[:12] {
+		b.WriteByte('a' + c%26)
+	}
+	return b.String()
 }

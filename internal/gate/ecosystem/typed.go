@@ -19,6 +19,8 @@ func (c Command) Typed() string {
 	switch {
 	case c.Eco == "" && c.Results == nil:
 		return text
+	case c.Plain != nil && c.Plain.Plain != nil:
+		return c.Plain.Plain.Text
 	case c.Plain != nil:
 		return c.Plain.Text
 	}

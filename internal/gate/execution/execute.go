@@ -19,8 +19,13 @@ import (
 // Run runs c in tree and records the step. stdout, which may be nil, sees all
 // of the command's standard output.
 func (e *Executor) Run(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
+	look, err := e.watchMade(side, tree, c)
+	if err != nil {
+		return ecosystem.Step{}, err
+	}
 	step, err := e.RunAsLaid(ctx, side, tree, c, stdout)
 	if err == nil && c.Stage != results.StageList {
+		look()
 		e.restore(ctx, side, tree, c)
 	}
 	return step, err
@@ -178,11 +183,14 @@ func (e *Executor) explain(step *ecosystem.Step, output string) {
 	}
 }
 
-// restore puts tracked files back that a command changed, as code generators and
-// careless tests do, so that later commands see the commit that is judged.
+// restore puts tracked files back that a command changed, as careless tests do, so that later
+// commands see the commit that is judged. What the base's build makes stands as it was made.
 func (e *Executor) restore(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command) {
 	if tree != e.Tree(side) {
 		return // an overlay differs from its commit on purpose
+	}
+	if err := e.keepMade(ctx, tree, c); err != nil {
+		e.Note("%s: what %q made could not be kept: %v", side, c.Text, err)
 	}
 	changed, err := tree.Restore(ctx)
 	switch {

@@ -31,6 +31,8 @@ type Executor struct {
 
 	prepared    map[results.Side]*Snapshot
 	rewrote     map[results.Side]map[string]ecosystem.Command
+	made        map[string]bool // files that setup and build of the base write, by path
+	left        map[string]bool // files that tests of the base write that count as one
 	fetches     map[string]bool // evidence of commands that fetched
 	baseTouched string
 
@@ -44,6 +46,8 @@ func New(m Machine, j Job) *Executor {
 		Machine: m, Job: j,
 		prepared: map[results.Side]*Snapshot{},
 		rewrote:  map[results.Side]map[string]ecosystem.Command{},
+		made:     map[string]bool{},
+		left:     map[string]bool{},
 		fetches:  map[string]bool{},
 		copied:   map[string]*folder.Replica{},
 	}

@@ -20,6 +20,9 @@ type Snapshot struct {
 	kept bool            // another closes the tree
 }
 
+// Home is the HOME that setup and build have filled.
+func (s *Snapshot) Home() string { return s.home.From }
+
 // Prepared is a side as it was when it was prepared; nil: it was not yet.
 func (e *Executor) Prepared(side results.Side) *Snapshot { return e.prepared[side] }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -22,7 +23,7 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 				}
 				continue
 			}
-			for _, list := range [][]ecosystem.Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test} {
+			for _, list := range [][]ecosystem.Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test, p.OwnTests} {
 				for i := range list {
 					list[i].Eco = eco.Name
 				}
@@ -52,7 +53,9 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
 // runner, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
-	p.Target = TargetForTests(s, p.Dir)
+	if p.Target = TargetForTests(s, p.Dir); p.Target != "" {
+		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell())
+	}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
 		for _, w := range ecosystem.CalledIn(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))) {
 			name := path.Join(p.Dir, w)

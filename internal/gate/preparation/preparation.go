@@ -100,6 +100,13 @@ func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
 	prep.unproven(p)
+	put := func(context.Context) error { return nil }
+	if side == results.Head {
+		var err error
+		if put, err = prep.WithoutMade(ctx, prep.Change.Files); err != nil {
+			return err
+		}
+	}
 	if err := prep.setUp(ctx, side); err != nil {
 		return err
 	}
@@ -118,6 +125,9 @@ func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
 				return err
 			}
 		}
+	}
+	if err := put(ctx); err != nil {
+		return err
 	}
 	if err := prep.Keep(ctx, side, prep.Idle(), prep.Given); err != nil {
 		return fmt.Errorf("prepared snapshot of %s: %w", side, err)

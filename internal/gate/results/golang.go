@@ -281,7 +281,7 @@ func stableName(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		base, num, ok := strings.Cut(p, "#")
-		if !ok || !digits(num) {
+		if !ok || len(num) < 2 || !digits(num) { // it has two digits at least, and "#1" is of the name
 			continue
 		}
 		if base == "" {

@@ -31,6 +31,7 @@ type nodeRunner struct {
 	nofiles bool
 	apart   bool                                       // each file is run in a process of its own, unless its options say otherwise
 	byName  string                                     // the option that chooses tests by an expression for their names; empty: there is none
+	workers string                                     // the option with which tests run in processes that do not have the runner's arguments; empty: there is none
 	failing func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
 	shuffle func(seed uint32) []string
 }
@@ -39,7 +40,7 @@ func nodeRunners() []nodeRunner {
 	toFile := func(flag string) string { return flag + "=" + ecosystem.ResultsVar }
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
-		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", collect: results.Numbered(results.ParseJest), failing: failingJest,
+		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", workers: "--maxWorkers=2", collect: results.Numbered(results.ParseJest), failing: failingJest,
 		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
 			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
 			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
@@ -189,6 +190,7 @@ func adoptNode(c ecosystem.Command, words []string) (ecosystem.Command, bool) {
 // command is c for all that a call asks for. Commands of prelude are run before it, in the
 // same place.
 func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string) ecosystem.Command {
+	was := c
 	lines := []string{binaries(c.Unit)}
 	if n := len(call.before); n > 0 && slices.Contains(call.before, "c8") && strings.HasPrefix(call.before[n-1], "--") && call.before[n-1] != "--" && !strings.Contains(call.before[n-1], "=") {
 		call.before = append(slices.Clone(call.before), "--") // else it takes the runner for the value of its own option, and the runner's options for its own
@@ -236,6 +238,12 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 	plain := c.Reporting(strings.Join(slices.Concat(before, []string{runner}, call.rest), " "), lines...)
 	plain.Text = text(call.rest)
 	c.Plain = &plain
+	if r.workers != "" && !slices.ContainsFunc(call.args, func(w string) bool { return slices.Contains(oneByOne, strings.SplitN(w, "=", 2)[0]) }) {
+		apart := r
+		apart.flags, apart.workers = append(slices.Clone(r.flags), r.workers), ""
+		in := apart.command(was, call, prelude)
+		c.Plain = &in
+	}
 	c = build(c, call.files)
 	c.Results = &ecosystem.Results{Name: r.name, Collect: r.collect, Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
 		if r.nofiles || moved || len(p.Packages) == 0 {
@@ -264,6 +272,9 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 	}
 	return c
 }
+
+// oneByOne are options of jest about the processes in which tests run.
+var oneByOne = strings.Fields("-i --runInBand -w --maxWorkers")
 
 // What a command of a script changes for those behind it: variables, and the folder.
 var (

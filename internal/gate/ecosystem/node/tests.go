@@ -42,6 +42,9 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 		}
 		return
 	}
+	if script == m.Scripts["test"] {
+		p.OwnTests = append(p.OwnTests, c.Reporting("npm test"))
+	}
 	built := builtFolders(s, dir, m)
 	rebuild := testsBuilt(s, dir, m, built)
 	var prelude []string

@@ -1,0 +1,101 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// hunkLines is how many lines of each side of a difference are shown.
+const hunkLines = 20
+
+// hunkOf is the difference of a file that concerns a test most: one with a line that said
+// names, which the base's version of the file said as it failed; the first one below where the
+// test's name stands; else the first of all.
+func (r *runner) hunkOf(ctx context.Context, t sides.Touch, id ID, said string) (line int, old, now string) {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.File.Path}
+	if t.File.OldPath != "" {
+		args = append(args, t.File.OldPath)
+	}
+	patch, err := r.Mirror.Git(ctx, args...)
+	if err != nil {
+		return 0, "", ""
+	}
+	at := 0
+	name := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
+	for i, l := range strings.Split(string(r.sides.Texts[t.File.Path].Head), "\n") {
+		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
+			at = i + 1
+		}
+	}
+	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))))
+}
+
+// hunkAbout chooses from the hunks of a patch without context.
+func hunkAbout(patch string, at int, named []int) (line int, old, now string) {
+	parts := sides.HunkHead.FindAllStringSubmatchIndex(patch, -1)
+	for i, m := range parts {
+		end := len(patch)
+		if i+1 < len(parts) {
+			end = parts[i+1][0]
+		}
+		start := 0
+		fmt.Sscan(patch[m[2]:m[3]], &start) //nolint:errcheck // digits, as the pattern says
+		decides := replaces(patch[m[0]:m[1]], named)
+		if i > 0 && !decides && (line >= at || start < at) {
+			continue
+		}
+		line, old, now = start, side(patch[m[1]:end], "-"), side(patch[m[1]:end], "+")
+		if decides {
+			break
+		}
+	}
+	return line, old, now
+}
+
+// linesIn are the lines of a file that a text names, as file:12 or file", line 12.
+func linesIn(text, file string) []int {
+	var out []int
+	for _, m := range regexp.MustCompile(regexp.QuoteMeta(file)+`(?::|", line |\()(\d+)`).FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+var replacedLines = pattern.New(`^@@ -(\d+)(?:,(\d+))? `)
+
+// replaces says whether the head of a hunk takes one of some lines away.
+func replaces(head string, lines []int) bool {
+	m := replacedLines.FindStringSubmatch(head)
+	if m == nil {
+		return false
+	}
+	first, err := strconv.Atoi(m[1])
+	n, many := 1, error(nil)
+	if m[2] != "" {
+		n, many = strconv.Atoi(m[2])
+	}
+	return err == nil && many == nil && slices.ContainsFunc(lines, func(l int) bool { return l >= first && l < first+n })
+}
+
+// side returns the lines of a hunk that begin with a sign.
+func side(hunk, sign string) string {
+	var out []string
+	for l := range strings.Lines(hunk) {
+		if rest, ok := strings.CutPrefix(l, sign); ok && len(out) < hunkLines {
+			out = append(out, strings.TrimRight(rest, "\n"))
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,25 @@
+package gate
+
+import "testing"
+
+// TestHunkAbout holds which part of a difference is shown of a test that does not hold.
+func TestHunkAbout(t *testing.T) {
+	t.Parallel()
+	const patch = "@@ -10 +10 @@\n-a\n+b\n@@ -20,2 +20,2 @@ func helper() {\n-c\n-d\n+e\n+f\n@@ -30 +30 @@\n-(x)\n+x\n"
+	for name, tt := range map[string]struct {
+		at   int // where the test begins
+		said string
+		want string
+	}{
+		"the first one":                 {0, "", "b"},
+		"the first below the test":      {25, "", "x"},
+		"what the failure names":        {25, "a_test.go:21: got 1", "e\nf"},
+		"what a failure in Python says": {25, `File "/w/a_test.go", line 20, in helper`, "e\nf"},
+		"a line that is as it was":      {25, "a_test.go:22: got 1", "x"},
+		"a line of another file":        {25, "b_test.go:20: got 1", "x"},
+	} {
+		if _, _, now := hunkAbout(patch, tt.at, linesIn(tt.said, "a_test.go")); now != tt.want {
+			t.Errorf("%s: %q, want %q", name, now, tt.want)
+		}
+	}
+}
