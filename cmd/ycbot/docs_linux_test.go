@@ -89,7 +89,7 @@ func has(line string) string {
 }
 
 // fence is a block of code.
-var fence = regexp.MustCompile("(?ms)^( *)```(\\w*)\n(.*?)^ *```$")
+var fence = regexp.MustCompile("(?ms)^( *)```(\\w*)[^`\n]*\n(.*?)^ *```$") // behind the language may be a path
 
 // pages are the texts of the docs by their names.
 func pages(t *testing.T) map[string]string {

@@ -15,6 +15,8 @@ var shownInDocs = []inDocs{
 	{page: "CONTRIBUTING.md", text: "go test ./internal/gate/checks -run TestLongest", by: "TestWalks"},
 	{page: "CONTRIBUTING.md", text: "go test ./internal/conclude -run TestChecksAreDocumented", by: "TestWalks"},
 	{page: "CONTRIBUTING.md", text: "go test ./internal/gate -run 'TestScenarios/commands$'", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/config", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/pullrun -run TestKeysReachThePublisher", by: "TestWalks"},
 	{page: "README.md", text: "go run ./cmd/ycbot demo", by: "TestScript/demo"},
 	{page: "README.md", text: "make test", cannot: "it is what runs this test"},
 	{page: "README.md", text: "go install ./cmd/ycbot", cannot: "every test here runs what it makes; .ci/run builds it"},

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/python"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -96,8 +95,7 @@ func TestFitting(t *testing.T) {
 		r.limit = tt.limit
 		r.files = slices.Sorted(maps.Keys(files))
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}
-		c := python.UnittestCommand(ecosystem.Command{Stage: StageTest, Unit: "."}, "", "python3", nil)
-		c.Eco = "Python"
+		c := languages.ShellCommand(StageTest, "python3 -m unittest")
 		r.executor.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
 		r.suites[Base] = Suite{
 			ID{Unit: ".", Package: "test_price.py"}: {Status: Passed, Eco: "Python", Elapsed: tt.took - tt.slow},

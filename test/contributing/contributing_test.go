@@ -135,6 +135,9 @@ func TestWalks(t *testing.T) {
 	}
 	dir := copied(t)
 	for file, text := range changed {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

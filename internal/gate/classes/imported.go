@@ -42,8 +42,8 @@ func ImportsScript(text, dir, name string) bool {
 
 var pythonImport = pattern.New(`(?m)^\s*(?:from\s+(\.*[\w.]*)\s+import\s+\(?([\w ,*]*)|import\s+([\w., ]+))`)
 
-// ImportsModule says whether a Python source in dir imports a module of the tree.
-func ImportsModule(text, dir, name string) bool {
+// importsModule says whether a Python source in dir imports a module of the tree.
+func importsModule(text, dir, name string) bool {
 	if path.Ext(name) != ".py" {
 		return false
 	}
@@ -141,8 +141,8 @@ func ImportsTop(text, ext, module string) bool {
 
 var rubyRequire = pattern.New(`(?m)^\s*(?:require|load)(_relative)?[\s(]+["']([^"']+)["']`)
 
-// ImportsFeature says whether a Ruby source in dir requires a file of the tree.
-func ImportsFeature(text, dir, name string) bool {
+// importsFeature says whether a Ruby source in dir requires a file of the tree.
+func importsFeature(text, dir, name string) bool {
 	if path.Ext(name) != ".rb" {
 		return false
 	}
@@ -156,9 +156,9 @@ func ImportsFeature(text, dir, name string) bool {
 	})
 }
 
-// ImportsPackage says whether a Go source imports the package of a file of the tree, by
+// importsPackage says whether a Go source imports the package of a file of the tree, by
 // what its import path ends in.
-func ImportsPackage(text, name string) bool {
+func importsPackage(text, name string) bool {
 	dir := path.Dir(name)
 	if path.Ext(name) != ".go" || dir == "." {
 		return false
@@ -224,5 +224,5 @@ func ImportsOrLists(text, dir, name string) bool {
 
 // Imports says whether a source in dir imports another file of the tree.
 func Imports(text, dir, name string) bool {
-	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name) || ImportsFeature(text, dir, name) || includesHeader(text, name)
+	return ImportsScript(text, dir, name) || importsModule(text, dir, name) || importsPackage(text, name) || importsFeature(text, dir, name) || includesHeader(text, name)
 }

@@ -42,7 +42,7 @@ type Mixture struct {
 	Merge func(base, head []byte) ([]byte, error)
 }
 
-// WhereWritten makes the field holds of a table from what such sources have, each of the patterns,
+// WhereWritten makes the field Holds of a table from what such sources have, each of the patterns,
 // but for folders of what others use where imports cannot be followed.
 func WhereWritten(folders []string, has ...*pattern.Pattern) func(string, []byte) bool {
 	return func(name string, src []byte) bool {
@@ -61,7 +61,7 @@ func Called(patterns ...string) func(string, []byte) bool {
 	}
 }
 
-// MixedBy makes the field of a table from base names.
+// MixedBy makes the field Mixed of a table from base names.
 func MixedBy(by map[string]*Mixture) func(string) *Mixture {
 	return func(name string) *Mixture {
 		if IgnoredDir(path.Dir(name)) {

@@ -15,7 +15,7 @@ type Ecosystem struct {
 	Fetched []string
 
 	// Registries are variables of the operator about registries, with stars in
-	// them, which setup is given; registryFiles such that name files or folders.
+	// them, which setup is given; RegistryFiles such that name files or folders.
 	Registries, RegistryFiles []string
 
 	// Programs are those whose version can decide how its tests end.

@@ -46,8 +46,8 @@ type Planter struct {
 	Run func(c Command, pkgs []string) Command
 }
 
-// Plants lets a command have tests planted among its own.
-func (r *Results) Plants(l Planter) *Results {
+// PlantedBy lets a command have tests planted among its own.
+func (r *Results) PlantedBy(l Planter) *Results {
 	r.Plant = func(c Command, p Planting) (Command, []Planted) {
 		out := l.files(c, p)
 		if len(out) == 0 {

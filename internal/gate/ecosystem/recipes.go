@@ -9,9 +9,7 @@ import (
 // TestTargets are the targets for tests in a Makefile or its like. The last group is what one runs.
 var TestTargets = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
 
-var (
-	nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
-)
+var nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
 
 // TestRecipes is what a file of targets or scripts runs for tests, with the scripts that these
 // run by name and what targets depend on.

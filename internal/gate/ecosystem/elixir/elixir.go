@@ -123,7 +123,7 @@ func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 				return d, true
 			},
 		}
-		t.Results.Plants(ecosystem.Copied(failingMix))
+		t.Results.PlantedBy(ecosystem.Copied(failingMix))
 		p.Test = []ecosystem.Command{t}
 		out = append(out, p)
 	}

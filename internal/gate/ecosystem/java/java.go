@@ -192,7 +192,7 @@ func javaTests(dir, text, where, name string, only func(class string) string) ec
 			return build(c, t), true
 		},
 	}
-	c.Results.Plants(ecosystem.Planter{
+	c.Results.PlantedBy(ecosystem.Planter{
 		File: func(p ecosystem.Planting, unit, class string) string {
 			return p.SourceEnding(unit, strings.ReplaceAll(class, ".", "/")+".java")
 		},

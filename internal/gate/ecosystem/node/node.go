@@ -96,8 +96,8 @@ func absentInNode(output string) (name string, deps bool) {
 	return name, deps
 }
 
-// A Manifest is what the gate reads of package.json.
-type Manifest struct {
+// A manifest is what the gate reads of package.json.
+type manifest struct {
 	Name                 string            `json:"name"`
 	Scripts              map[string]string `json:"scripts"`
 	Dependencies         map[string]string `json:"dependencies"`
@@ -116,7 +116,7 @@ type Manifest struct {
 }
 
 // all are the packages that it needs.
-func (m Manifest) all() map[string]string {
+func (m manifest) all() map[string]string {
 	out := map[string]string{}
 	for _, set := range []map[string]string{m.Dependencies, m.DevDependencies, m.OptionalDependencies} {
 		for k, v := range set {
@@ -147,7 +147,7 @@ func TakesOver(added, above []byte) bool {
 }
 
 // members are the patterns of the folders that the packages of a workspace are in.
-func (m Manifest) members() []string {
+func (m manifest) members() []string {
 	var list []string
 	var object struct {
 		Packages []string `json:"packages"`
@@ -163,10 +163,10 @@ func (m Manifest) members() []string {
 
 // findNodeProjects makes a project of every package.json.
 func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
-	manifests := map[string]Manifest{}
+	manifests := map[string]manifest{}
 	var dirs []string
 	for _, dir := range s.Dirs("package.json") {
-		var m Manifest
+		var m manifest
 		if err := json.Unmarshal(s.Read(dir, "package.json"), &m); err != nil {
 			s.Note("%s: %v", path.Join(dir, "package.json"), err)
 			continue
@@ -184,7 +184,7 @@ func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
 }
 
 // nodeProject is the package in dir. One with nothing to run is none.
-func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]Manifest) ecosystem.Project {
+func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]manifest) ecosystem.Project {
 	m := manifests[dir]
 	root := workspaceOf(s, dir, manifests)
 	p := ecosystem.Project{Dir: dir, Why: []string{path.Join(dir, "package.json")}, Made: true}
@@ -235,7 +235,7 @@ func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]Manifest)
 
 // workspaceOf returns the folder of the workspace that dir belongs to, itself
 // where it is the root of one, "" for none.
-func workspaceOf(s *ecosystem.Survey, dir string, manifests map[string]Manifest) string {
+func workspaceOf(s *ecosystem.Survey, dir string, manifests map[string]manifest) string {
 	for up := dir; ; up = path.Dir(up) {
 		m, ok := manifests[up]
 		patterns := memberPatterns(s, up, m)
@@ -262,7 +262,7 @@ func workspaceOf(s *ecosystem.Survey, dir string, manifests map[string]Manifest)
 // pnpmPackage is a line of pnpm-workspace.yaml that names members.
 var pnpmPackage = pattern.New(`(?m)^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$`)
 
-func memberPatterns(s *ecosystem.Survey, dir string, m Manifest) []string {
+func memberPatterns(s *ecosystem.Survey, dir string, m manifest) []string {
 	out := m.members()
 	if s.Has(dir, "pnpm-workspace.yaml") {
 		for _, found := range pnpmPackage.FindAllStringSubmatch(string(s.Read(dir, "pnpm-workspace.yaml")), -1) {
@@ -274,7 +274,7 @@ func memberPatterns(s *ecosystem.Survey, dir string, m Manifest) []string {
 
 // hasTestingMembers says whether members of the workspace have tests of their
 // own, so that the root's script would only run them once more.
-func hasTestingMembers(s *ecosystem.Survey, root string, manifests map[string]Manifest) bool {
+func hasTestingMembers(s *ecosystem.Survey, root string, manifests map[string]manifest) bool {
 	for dir, m := range manifests {
 		if dir != root && m.Scripts["test"] != "" && workspaceOf(s, dir, manifests) == root {
 			return true
@@ -284,13 +284,13 @@ func hasTestingMembers(s *ecosystem.Survey, root string, manifests map[string]Ma
 }
 
 // installNode sets the commands that bring dependencies, as the lockfile says.
-func installNode(p *ecosystem.Project, s *ecosystem.Survey, m Manifest, workspace bool) {
+func installNode(p *ecosystem.Project, s *ecosystem.Survey, m manifest, workspace bool) {
 	add := func(tool, text string) {
 		if !s.Tools.Has(tool) {
 			p.Missing = s.Tools.Lack(tool)
 		}
 		c := ecosystem.Command{Stage: results.StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}
-		if !workspace && m.InstallsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
+		if !workspace && m.installsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
 			c.Installs = "node_modules"
 		}
 		fetch, offline, data := text+" --ignore-scripts", text+" --ignore-scripts", nodeData
@@ -341,9 +341,9 @@ func npmOptions(s *ecosystem.Survey) string {
 	return ""
 }
 
-// InstallsAlone says whether what the package manager installs follows from the manifest
+// installsAlone says whether what the package manager installs follows from the manifest
 // and its lockfile: no script of the project runs with it, and no dependency is a folder.
-func (m Manifest) InstallsAlone() bool {
+func (m manifest) installsAlone() bool {
 	for _, name := range strings.Fields("preinstall install postinstall prepublish preprepare prepare postprepare dependencies") {
 		if m.Scripts[name] != "" {
 			return false

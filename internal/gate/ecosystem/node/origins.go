@@ -31,7 +31,7 @@ var nodeOrigins = map[string]func([]byte) ecosystem.Origins{
 // manifestOrigins reads a package.json
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies).
 func manifestOrigins(src []byte) ecosystem.Origins {
-	var m Manifest
+	var m manifest
 	if json.Unmarshal(src, &m) != nil {
 		return ecosystem.Origins{}
 	}

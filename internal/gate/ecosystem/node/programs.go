@@ -19,7 +19,7 @@ func providedByNode(tree fs.FS, files []string, _ []ecosystem.Package) []ecosyst
 		if path.Base(f) != "package.json" || ecosystem.IgnoredDir(path.Dir(f)) {
 			continue
 		}
-		var m Manifest
+		var m manifest
 		data, err := fs.ReadFile(tree, f)
 		if err != nil || json.Unmarshal(data, &m) != nil {
 			continue

@@ -260,7 +260,7 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 	}}
 	c.Results.Apart = r.apart && !slices.ContainsFunc(call.rest, func(w string) bool { return strings.Contains(w, "test-isolation") })
 	c.Results.Covers = covering(before)
-	c.Results.Plants(r.planter())
+	c.Results.PlantedBy(r.planter())
 	if r.shuffle != nil {
 		c.Results.Probe = func(c ecosystem.Command, p ecosystem.Probing) (ecosystem.Command, string) {
 			files, more := call.files, r.shuffle(p.Seed)

@@ -18,7 +18,7 @@ const placeholder = "no test specified"
 // testNode sets the test commands: the runners that the test script calls, asked for
 // machine-readable output, with what the script does before them, and what it runs behind
 // them; else the script as a whole.
-func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m Manifest, onlyMembers bool) {
+func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest, onlyMembers bool) {
 	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m)}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	var parts []nodePart
@@ -100,12 +100,12 @@ func stopsInSettings(s *ecosystem.Survey, dir string) bool {
 
 // isBerry says whether a package is one of yarn 2 or newer, which runs no scripts named
 // pre and post.
-func isBerry(s *ecosystem.Survey, dir string, m Manifest) bool {
+func isBerry(s *ecosystem.Survey, dir string, m manifest) bool {
 	return s.Has(dir, ".yarnrc.yml") || strings.HasPrefix(m.PackageManager, "yarn@") && !strings.HasPrefix(m.PackageManager, "yarn@1")
 }
 
 // nodeRunnerOf is the call of the runner that a package without a test script has.
-func nodeRunnerOf(s *ecosystem.Survey, dir string, m Manifest) string {
+func nodeRunnerOf(s *ecosystem.Survey, dir string, m manifest) string {
 	all := m.all()
 	switch {
 	case all["vitest"] != "":
@@ -128,7 +128,7 @@ var quotedPath = pattern.New(`"\.?/?([\w@.-]+)/[^"]*"`)
 
 // builtFolders are the folders that the entries of a package lie in and the tree has not:
 // its build makes them.
-func builtFolders(s *ecosystem.Survey, dir string, m Manifest) []string {
+func builtFolders(s *ecosystem.Survey, dir string, m manifest) []string {
 	if m.Scripts["build"] == "" && m.Scripts["pretest"] == "" && m.Scripts["compile"] == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func inFirst(file string, folders []string) bool {
 const maxTestsRead = 200
 
 // testsBuilt says whether tests of a package import what its build makes.
-func testsBuilt(s *ecosystem.Survey, dir string, m Manifest, built []string) bool {
+func testsBuilt(s *ecosystem.Survey, dir string, m manifest, built []string) bool {
 	if len(built) == 0 {
 		return false
 	}

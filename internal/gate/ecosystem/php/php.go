@@ -123,7 +123,7 @@ func phpunitCommand(dir, runner string) ecosystem.Command {
 			return c.Reporting(text + " " + strings.Join(ecosystem.FromUnit(c.Unit, p.Packages), " ")), true
 		},
 	}
-	c.Results.Plants(ecosystem.Planter{Most: 1, Plant: func(_ ecosystem.Command, file, src, name string) ecosystem.Planted {
+	c.Results.PlantedBy(ecosystem.Planter{Most: 1, Plant: func(_ ecosystem.Command, file, src, name string) ecosystem.Planted {
 		at, _, text := ecosystem.ClassCopy(file, src, name, "\n    public function test"+ecosystem.Capital(name)+"(): void\n    {\n        self::assertSame(1, 2);\n    }\n")
 		return ecosystem.Planted{Path: at, Package: at, Text: text}
 	}})

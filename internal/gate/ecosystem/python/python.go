@@ -223,7 +223,7 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
 		return p
 	}
-	p.Test = append(p.Test, UnittestCommand(c, env, python, unittestArgs(s, dir)))
+	p.Test = append(p.Test, unittestCommand(c, env, python, unittestArgs(s, dir)))
 	return p
 }
 

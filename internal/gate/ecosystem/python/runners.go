@@ -51,7 +51,7 @@ func pytestCommand(c ecosystem.Command, env, python string, args, files []string
 			return build(c, some, pytestOrder(cmp.Or(python, "python3"), p.Seed)), "repeated, in a random order where a plugin of pytest has one"
 		},
 	}
-	c.Results.Plants(ecosystem.Copied(func(_, _, name string) string { return "\n\ndef test_" + name + "():\n    assert 1 == 2\n" }))
+	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string { return "\n\ndef test_" + name + "():\n    assert 1 == 2\n" }))
 	return c
 }
 
@@ -64,9 +64,9 @@ func pytestOrder(python string, seed uint32) string {
 //go:embed unittest.py
 var pyUnittest string
 
-// UnittestCommand is a call of unittest with a result class of ours, which
+// unittestCommand is a call of unittest with a result class of ours, which
 // writes a line for each test.
-func UnittestCommand(c ecosystem.Command, env, python string, args []string) ecosystem.Command {
+func unittestCommand(c ecosystem.Command, env, python string, args []string) ecosystem.Command {
 	build := func(c ecosystem.Command, args []string) ecosystem.Command {
 		text := strings.TrimSpace(fmt.Sprintf(`RESULTS="$RESULTS" %s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
 		c = c.Reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+ecosystem.Quoted(pyUnittest))
@@ -87,7 +87,7 @@ func UnittestCommand(c ecosystem.Command, env, python string, args []string) eco
 			return build(c, args), true
 		},
 	}
-	c.Results.Plants(ecosystem.Copied(func(_, _, name string) string {
+	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string {
 		module := name + "_unittest"
 		return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
 	}))
@@ -142,7 +142,7 @@ func adoptPython(c ecosystem.Command, words []string) (ecosystem.Command, bool) 
 		return pytestCommand(c, env, python, args, files), true
 	case words[0] == "unittest" && python != "":
 		args := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-f" || w == "--failfast" })
-		return UnittestCommand(c, env, python, args), true
+		return unittestCommand(c, env, python, args), true
 	}
 	return c, false
 }

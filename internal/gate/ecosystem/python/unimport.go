@@ -9,9 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var (
-	pythonNoName = pattern.New(`ImportError: cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'`)
-)
+var pythonNoName = pattern.New(`ImportError: cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'`)
 
 // What a name stands for without an import. A test that runs without its import would be one
 // of the language's own function.

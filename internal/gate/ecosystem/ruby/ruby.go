@@ -300,7 +300,7 @@ func rubyCommand(dir, text, name string, collect func(string) results.Collector,
 			return build(c, ecosystem.FromUnit(c.Unit, p.Packages)), true
 		},
 	}
-	c.Results.Plants(ecosystem.Copied(failingRuby))
+	c.Results.PlantedBy(ecosystem.Copied(failingRuby))
 	if strings.Contains(text, "rspec") {
 		c.Results.Probe = func(c ecosystem.Command, p ecosystem.Probing) (ecosystem.Command, string) {
 			d := c.Reporting(fmt.Sprintf("%s --order rand:%d", c.Text, p.Seed))

@@ -10,9 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var (
-	cargoFeatures = pattern.New(`\bcargo\s+(?:nextest\s+run|test)\b[^\n]*?\s(--all-features|--features[=\s]+["']?[\w,/ -]+?["']?)(?:\s|$)`)
-)
+var cargoFeatures = pattern.New(`\bcargo\s+(?:nextest\s+run|test)\b[^\n]*?\s(--all-features|--features[=\s]+["']?[\w,/ -]+?["']?)(?:\s|$)`)
 
 // featured notes the features that the project's own commands have its tests built with.
 func featured(p *ecosystem.Project, s *ecosystem.Survey) {

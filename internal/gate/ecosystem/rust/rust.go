@@ -161,7 +161,7 @@ func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
 			return d, "repeated, one after the other"
 		},
 	}
-	c.Results.Plants(ecosystem.Planter{
+	c.Results.PlantedBy(ecosystem.Planter{
 		// A program's tests begin in the file of its root. Those of several members of a
 		// workspace that have one name are reported as one.
 		File:  func(p ecosystem.Planting, unit, pkg string) string { return p.SourceEnding(unit, pkg) },
