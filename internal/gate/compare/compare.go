@@ -79,6 +79,9 @@ type Observation struct {
 	OverBase Status
 	// Lenient says that head's version is expected to fail or retried.
 	Lenient bool
+	// Wraps says that head's version differs in nothing but the form in which it takes what it
+	// tests, so that it passes over both.
+	Wraps bool
 
 	// Made are the classes of files of which the head's version makes the kept arm
 	// pass: those that do so alone, else all that do so together.
@@ -114,7 +117,7 @@ func ClassOf(o Observation) Class {
 // madeBy is the class of a test that fails in the kept arm and passes on the head.
 func madeBy(o Observation) Class {
 	made := func(c FileClass) bool { return slices.Contains(o.Made, c) }
-	weak := o.OverBase == Passed || o.OverBase == Skipped || o.Lenient
+	weak := o.OverBase == Passed && !o.Wraps || o.OverBase == Skipped || o.Lenient
 	switch {
 	case made(Steering):
 		return SteeringMade

@@ -15,7 +15,7 @@ var OtherSignature = pattern.New(strings.Join([]string{
 	`(?:not enough|too many) arguments in call to ([\w.]+)`, // Go
 	`assignment mismatch: .* but ([\w.]+)(?:\(|\s)`,
 	`multiple-value ([\w.]+)\(`, `([\w.]+)\([^\n]*\) \(no value\) used as value`,
-	`cannot use .* in argument to ([\w.]+)`,
+	`cannot use .* in argument to ([\w.]+)`, `in call to ([\w.]+), (?:cannot infer|type .* of .* does not match)`, `cannot use generic (?:function|type) ([\w.]+)`,
 	`too (?:few|many) values in struct literal of type ([\w.]+)`,
 	`(?:cannot use|invalid operation:) (?:[^\n(]*[ .])?(\w+)\([^\n]*(?:as \w+ value|mismatched types)`,
 	`([\w.]+)\(\) (?:takes|missing|got an)`, // Python

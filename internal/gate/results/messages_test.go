@@ -32,6 +32,7 @@ func TestMessagesOfSignatures(t *testing.T) {
 		"a.rb:3:in 'Calc#kw': missing keyword: :a (ArgumentError)":                                                                                                           "kw",
 		"ArgumentError: wrong number of arguments (given 1, expected 2)\n    /x/calc.rb:1:in 'Calc#double'":                                                                  "double",
 		"Too few arguments to function App\\A::m(), 0 passed in a.php on line 1 and exactly 1 expected":                                                                      "m",
+		"a_test.go:12:15: in call to Add, cannot infer T (declared at a.go:3:10)":                                                                                            "Add",
 		"a_test.go:7: got 6 in place of 4":                                                                                                                                   "",
 	} {
 		if got := strings.Join(slices.Concat(OtherSignature.FindStringSubmatch(message), []string{""})[1:], ""); got != want {
