@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/version"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -93,7 +94,11 @@ func addGo(p *ecosystem.Project, m goModule, race bool) {
 	if race {
 		p.Warm = append(p.Warm, m.warmGo(true, "./..."))
 	}
-	p.Build = append(p.Build, m.Command(results.StageBuild, "build", "./..."))
+	build := []string{"build", "./..."}
+	if m.program {
+		build = []string{"build", "-o", os.DevNull, "./..."}
+	}
+	p.Build = append(p.Build, m.Command(results.StageBuild, build...))
 	p.Lint = append(p.Lint, m.Command(results.StageLint, "vet", "./..."))
 	t := m.Command(results.StageTest, "test", "-json", "./...")
 	t.Results = goResults()
@@ -111,6 +116,7 @@ type goModule struct {
 	replaces  []string // folders in the repository that it is built with
 	NoWork    bool     // there is a go.work that does not name it
 	needs     bool     // it requires others
+	program   bool     // its only sources lie in one folder of it, under whose name "go build" would write a program
 	testMod   string   // the file that stands for go.mod where its tests are built; empty: none
 }
 
@@ -148,9 +154,32 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []goMo
 			m.testMod = testMod(read, files, m)
 		}
 		m.needs = m.needs || m.testMod != ""
+		m.program = oneFolder(files, m.Dir)
 		mods = append(mods, m)
 	}
 	return mods, problems
+}
+
+// oneFolder says whether the only Go sources of a module lie in one folder of it. Where that is a
+// program, "go build ./..." writes it into the module, where the folder stands in its way
+// (https://pkg.go.dev/cmd/go#hdr-Compile_packages_and_dependencies).
+func oneFolder(files []string, dir string) bool {
+	in := ""
+	for _, f := range files {
+		rest := strings.TrimPrefix(f, dir+"/")
+		if dir == "." {
+			rest = f
+		}
+		if rest == f && dir != "." || path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || ecosystem.IgnoredDir(path.Dir(rest)) {
+			continue
+		}
+		if at := path.Dir(rest); at == "." || strings.Contains(at, "/") || in != "" && at != in {
+			return false
+		} else {
+			in = at
+		}
+	}
+	return in != ""
 }
 
 var testModName = pattern.New(`^[\w.-]+\.mod$`)
