@@ -79,6 +79,7 @@ var markRules = []markRule{
 	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .java .kt .php .ex .c .cc .cpp", "leaves the folder that tests read files in", pattern.New(`\b(os|syscall|unix)\.(Fc|C)hdir\(|\bt?os\.f?chdir\(|\bprocess\.chdir\(|\bDir\.chdir\b|\bFileUtils\.(cd|chdir)\b|set_current_dir\(|System\.setProperty\(\s*"user\.dir"|File\.cd!?\(|(^|[^\w.>:$])f?chdir\s*\(`)},
 	// Tests that are no more than a script judge by these, which code that they load can be.
 	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
+	{".sh .bash .zsh .ksh .bats", "takes assertions, or the tests, away", pattern.New(`(^|[;&|{]\s*)set\s+(\+[a-z]*e|\+o\s+(errexit|pipefail))|\btrap\s+(-|''|"")\s+ERR\b|\bshopt\s+-uo\s+errexit`)},
 	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
 	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
 	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},

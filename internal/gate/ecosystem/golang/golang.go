@@ -173,11 +173,11 @@ func oneFolder(files []string, dir string) bool {
 		if rest == f && dir != "." || path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || ecosystem.IgnoredDir(path.Dir(rest)) {
 			continue
 		}
-		if at := path.Dir(rest); at == "." || strings.Contains(at, "/") || in != "" && at != in {
+		at := path.Dir(rest)
+		if at == "." || strings.Contains(at, "/") || in != "" && at != in {
 			return false
-		} else {
-			in = at
 		}
+		in = at
 	}
 	return in != ""
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -21,6 +22,23 @@ func installedNode(base, head fs.FS, dir string, says, bumped func(string) bool)
 		if versionIn(base, at) == versionIn(head, at) || !bumped(name) {
 			out = append(out, at)
 		}
+	}
+	return append(out, added(base, head, root, bumped)...)
+}
+
+// added are packages that only the head has, where the change asks for none of them, and so for
+// nothing that could need the others.
+func added(base, head fs.FS, root string, bumped func(string) bool) []string {
+	was := packagesIn(base, root)
+	var out []string
+	for _, name := range packagesIn(head, root) {
+		if slices.Contains(was, name) {
+			continue
+		}
+		if bumped(name) {
+			return nil
+		}
+		out = append(out, path.Join(root, name))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -12,11 +13,51 @@ var toxSetEnv = pattern.New(`(?m)^set_?env[ \t]*=(.*(?:\n[ \t]+.*)*)`)
 
 var toxVariable = pattern.New(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*([^\n{}]*)$`)
 
-// toxVariables are those that tox sets in all environments, as assignments before a command.
-func toxVariables(tox string) string {
+// https://hatch.pypa.io/latest/config/environment/overview/#environment-variables
+var hatchEnvironments = []string{"hatch-test", "default", "test"}
+
+var (
+	// https://nox.thea.codes/en/stable/config.html
+	noxRuns     = pattern.New(`(?s)session\.run\(((?:[^()]|\([^()]*\))*)\)`)
+	noxTests    = pattern.New(`["'](?:pytest|py\.test|unittest)["']`)
+	noxEnv      = pattern.New(`(?s)\benv\s*=\s*\{([^{}]*)\}`)
+	noxVariable = pattern.New(`["']([A-Za-z_]\w*)["']\s*:\s*["']([^"'\n{}]*)["']`)
+)
+
+// ownVariables are those that the project's own way to run its tests sets, by tox, hatch or nox,
+// as assignments before a command.
+func ownVariables(f pyFacts) string {
+	found := toxVariables(f.tox)
+	for _, name := range hatchEnvironments {
+		vars := f.pyproject.Table("tool", "hatch", "envs", name, "env-vars")
+		for _, key := range vars.Keys() {
+			found = append(found, [2]string{key, vars.Text(key)})
+		}
+	}
+	for _, run := range noxRuns.FindAllStringSubmatch(f.nox, -1) {
+		if !noxTests.MatchString(run[1]) {
+			continue
+		}
+		for _, env := range noxEnv.FindAllStringSubmatch(run[1], -1) {
+			for _, v := range noxVariable.FindAllStringSubmatch(env[1], -1) {
+				found = append(found, [2]string{v[1], v[2]})
+			}
+		}
+	}
+	seen := map[string]bool{}
+	found = slices.DeleteFunc(found, func(v [2]string) bool {
+		was := seen[v[0]]
+		seen[v[0]] = true
+		return was
+	})
+	return ecosystem.Assignments(found)
+}
+
+// toxVariables are those that tox sets in all environments.
+func toxVariables(tox string) [][2]string {
 	base := toxBase.FindStringSubmatch(tox)
 	if base == nil {
-		return ""
+		return nil
 	}
 	var found [][2]string
 	for _, m := range toxSetEnv.FindAllStringSubmatch(base[1], -1) {
@@ -24,5 +65,5 @@ func toxVariables(tox string) string {
 			found = append(found, [2]string{v[1], strings.TrimSpace(v[2])})
 		}
 	}
-	return ecosystem.Assignments(found)
+	return found
 }

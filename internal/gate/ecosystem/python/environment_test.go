@@ -2,9 +2,11 @@ package python
 
 import (
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// TestOwnEnvironment holds what tox sets for the tests of a project.
+// TestOwnEnvironment holds what tox, hatch and nox set for the tests of a project.
 func TestOwnEnvironment(t *testing.T) {
 	t.Parallel()
 	for tox, want := range map[string]string{
@@ -13,8 +15,16 @@ func TestOwnEnvironment(t *testing.T) {
 		"[testenv:lint]\nsetenv =\n    A = 1\n": "",
 		"":                                      "",
 	} {
-		if got := toxVariables(tox); got != want {
+		if got := ownVariables(pyFacts{tox: tox}); got != want {
 			t.Errorf("%q: %q, want %q", tox, got, want)
 		}
+	}
+	hatch, _ := ecosystem.ParseTOML([]byte("[tool.hatch.envs.default.env-vars]\nSHOP_TAX = \"19\"\n[tool.hatch.envs.lint.env-vars]\nA = \"1\"\n"))
+	if got := ownVariables(pyFacts{pyproject: hatch}); got != "SHOP_TAX=19" {
+		t.Errorf("hatch: %q", got)
+	}
+	nox := "def tests(session):\n    session.install('.')\n    session.run('black', env={'A': '1'})\n    session.run(\n        'pytest', *session.posargs,\n        env={'SHOP_TAX': '19', 'WHERE': str(x)},\n    )\n"
+	if got := ownVariables(pyFacts{nox: nox}); got != "SHOP_TAX=19" {
+		t.Errorf("nox: %q", got)
 	}
 }

@@ -122,7 +122,7 @@ type pyFacts struct {
 	why              string // for pytest
 	deps             []string
 	lock             string
-	tox              string
+	tox, nox         string
 	pyproject        ecosystem.TOML
 	broken           bool // pyproject.toml is no TOML
 }
@@ -131,7 +131,7 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 	text := s.Read(dir, "pyproject.toml")
 	f := pyFacts{lock: s.First(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
 	f.pyproject, f.broken = ecosystem.ParseTOML(text)
-	f.tox = string(s.Read(dir, "tox.ini"))
+	f.tox, f.nox = string(s.Read(dir, "tox.ini")), string(s.Read(dir, "noxfile.py"))
 	config := string(s.Read(dir, "setup.cfg")) + f.tox
 	switch {
 	case s.Has(dir, "pytest.ini"):
@@ -218,7 +218,7 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 		where = "src:."
 	}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
-	env := strings.TrimSpace("PYTHONPATH=" + where + " " + toxVariables(f.tox))
+	env := strings.TrimSpace("PYTHONPATH=" + where + " " + ownVariables(f))
 	if f.pytest {
 		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
 		return p
