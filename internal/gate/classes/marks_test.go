@@ -25,6 +25,7 @@ func TestMarks(t *testing.T) {
 		"b.sh":              {`trap 'rm -f "$tmp"; exit 0' EXIT`, `trap "exit" 0`},
 		"a.sh":              {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
 		"c.sh":              {`test() { :; }`, `function exit {`, `  alias cmp=true`, `[ () { return 0; }`},
+		"d.sh":              {`set +e`, `cd x; set +eu`, `set +o errexit`, `trap - ERR`},
 		"c.rb":              {`def abort(*) = nil`, `  def assert_equal(a, b)`},
 		"a.ts":              {`if (import.meta.vitest) {`},
 		"a.rb":              {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},

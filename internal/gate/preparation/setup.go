@@ -23,6 +23,9 @@ import (
 func (prep *Preparation) setUp(ctx context.Context, side results.Side) error {
 	unfetched := ""
 	for _, c := range prep.SetupOf(side, prep.Plans[side]) {
+		if side == results.Head && prep.failsAgain(c) {
+			continue
+		}
 		if prep.Network != execution.NetworkRegistries { // else what is fetched and what is built are commands of their own
 			if done, err := prep.reuse(ctx, side, c); err != nil || done {
 				if err != nil {
@@ -47,6 +50,21 @@ func (prep *Preparation) setUp(ctx context.Context, side results.Side) error {
 		prep.Harvest(ctx)
 	}
 	return nil
+}
+
+// failsAgain says whether the head's command of setup would fail for what the base's did, which
+// lies outside: the change touches nothing that says what is fetched.
+func (prep *Preparation) failsAgain(c ecosystem.Command) bool {
+	if prep.why == "" || !prep.baseFails || slices.ContainsFunc(prep.Change.Paths(), languages.Steers) {
+		return false
+	}
+	failed := false
+	for _, s := range prep.Steps.Of(results.StageSetup, results.Base) {
+		if s.Unit == c.Unit && s.Command == c.Text {
+			failed = s.Failed() && s.Environment != "" // the last one counts
+		}
+	}
+	return failed
 }
 
 // staleLock is what Cargo says of a Cargo.lock that does not go with its manifests. A build
@@ -86,10 +104,22 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 		}
 	}
 	if why != "" {
-		prep.why = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
+		prep.why = fmt.Sprintf("%s: %s: %s", s.Side, brief(s.Label()), why)
 		prep.baseFails = s.Side == results.Base
 	}
 	return nil
+}
+
+// maxBrief is how much of a command stands before a reason, in bytes.
+const maxBrief = 72
+
+// brief is the beginning of a command: the reason is behind it, and is what people look for.
+func brief(command string) string {
+	line, _, more := strings.Cut(command, "\n")
+	if len(line) <= maxBrief && !more {
+		return line
+	}
+	return strings.ToValidUTF8(line[:min(len(line), maxBrief)], "") + " …"
 }
 
 // failsAtBase says whether the base fails the same command.
