@@ -55,6 +55,7 @@ func decisive() []step {
 		{"change's tests over the base", (*runner).failToPass},
 		{"base's tests over the head", (*runner).kept},
 		{"rewritten files", (*runner).rewritten},
+		{"sources that nothing compiles", (*runner).uncompiled},
 	}
 }
 

@@ -87,6 +87,10 @@ type Ecosystem struct {
 	// Lines says how runs of its tests report which lines they ran; nil: they cannot.
 	Lines *LineMeter
 
+	// Objects are the names that a compiler gives to what it makes of a source, as far as they
+	// end so; none: it is compiled with others. nil: nothing is left of single sources.
+	Objects func(source string) []string
+
 	// Bound says that what is built names the folder that it was built in, so that
 	// a copy of it at another place cannot be built again.
 	Bound bool

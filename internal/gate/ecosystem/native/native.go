@@ -59,8 +59,19 @@ func New() *ecosystem.Ecosystem {
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !ecosystem.IsTestFolder(name, cTestFolders)
 		},
-		Absent: absentInC,
+		Absent:  absentInC,
+		Objects: objectsOf,
 	}
+}
+
+// objectsOf are the objects of a source by CMake, Meson, Automake and by hand; none of a header.
+func objectsOf(source string) []string {
+	base := path.Base(source)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	if !slices.Contains([]string{".c", ".cc", ".cpp", ".cxx", ".m", ".mm"}, path.Ext(base)) {
+		return nil
+	}
+	return []string{base + ".o", base + ".obj", stem + ".o", stem + ".obj", stem + ".lo"}
 }
 
 var (
