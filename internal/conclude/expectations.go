@@ -108,6 +108,9 @@ func expectationWords(x gate.Expectation) string {
 	case compare.SteeringMade:
 		return "fails over the change, and passes only with the changed configuration of the test command"
 	case compare.Weakened:
+		if x.Skipped {
+			return "is weakened: as the base has it, it fails; the change skips it"
+		}
 		return "is weakened: as the base has it, it fails; as the change has it, it also passes without the change"
 	case compare.SupportMade:
 		return "fails over the change, and passes only with the changed support files of the tests"

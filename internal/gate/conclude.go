@@ -53,7 +53,11 @@ func (r *runner) conclude() {
 		f.ProbeNew += len(Leaves(p.NewFlaky))
 	}
 	f.Breaks = nil
+	if p := r.res.Programs; p != nil {
+		f.Probes += b2i(p.Lines+p.Requests > 0)
+	}
 	if b := r.res.Behaviour; b != nil {
+		f.Probes += b2i(b.Functions > 0)
 		for _, d := range b.Differences {
 			if d.Breaks {
 				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))

@@ -211,6 +211,7 @@ func (k *keeper) insideSource(e *examined) bool {
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
 	beside := class == compare.Silenced && e.head == compare.Passed
 	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: results.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x.Skipped = class == compare.Weakened && e.head == compare.Skipped
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.sides.SubjectStands(e.id)
 	}
@@ -271,10 +272,10 @@ func (x *Expectations) counts() []Changed {
 	var out []Changed
 	for _, c := range x.Changed {
 		i := slices.IndexFunc(out, func(o Changed) bool {
-			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside
+			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside && o.Skipped == c.Skipped
 		})
 		if i < 0 {
-			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside})
+			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside, Skipped: c.Skipped})
 		}
 		out[i].Count++
 	}

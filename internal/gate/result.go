@@ -47,13 +47,14 @@ type Expectation struct {
 	ID            ID             `json:"id"`
 	Class         compare.Class  `json:"class"`
 	Effect        compare.Effect `json:"effect"`
-	Path          string         `json:"path"`             // of the file whose difference decides, in the repository; empty: not known
-	Line          int            `json:"line"`             // of the first changed line there, on the head; 0: not known
-	Old           string         `json:"old"`              // the lines that the change takes away, cut
-	New           string         `json:"new"`              // the lines that it brings, cut
-	Message       string         `json:"message"`          // what the test or its runner said in the kept arm, cut
-	SubjectStands bool           `json:"subject_stands"`   // of a dropped one: what it tested is still in the head's tree
-	Beside        bool           `json:"beside,omitempty"` // of a silenced one: it passes by what another file of tests does in its process
+	Path          string         `json:"path"`              // of the file whose difference decides, in the repository; empty: not known
+	Line          int            `json:"line"`              // of the first changed line there, on the head; 0: not known
+	Old           string         `json:"old"`               // the lines that the change takes away, cut
+	New           string         `json:"new"`               // the lines that it brings, cut
+	Message       string         `json:"message"`           // what the test or its runner said in the kept arm, cut
+	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
+	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
+	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
 	Evidence      []string       `json:"evidence"`
 }
 

@@ -44,7 +44,9 @@ func (r *runner) uncompiled(ctx context.Context) error {
 	for _, f := range mine {
 		ends := languages.Of(f.Path).Objects(f.Path)
 		made := func(name string) bool {
-			return slices.ContainsFunc(ends, func(end string) bool { return name == end || strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end) })
+			return slices.ContainsFunc(ends, func(end string) bool {
+				return name == end || strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end)
+			})
 		}
 		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path) {
 			continue

@@ -75,6 +75,7 @@ type Changed struct {
 	Class         compare.Class
 	SubjectStands bool // of dropped ones: what they tested is still there
 	Beside        bool // of silenced ones: they pass by what other files of tests do
+	Skipped       bool // of weakened ones: the change skips them
 	Count         int
 }
 
@@ -216,6 +217,9 @@ func becameOf(c Changed, n int) string {
 	case compare.SteeringMade:
 		return results.Plural(n, "holds", "hold") + " only by the change to how tests are run"
 	case compare.Weakened:
+		if c.Skipped {
+			return results.Plural(n, "is", "are") + " skipped by the change"
+		}
 		return results.Plural(n, "was", "were") + " weakened: as the change has " + results.Plural(n, "it, it passes", "them, they pass") + " without the change too"
 	case compare.SupportMade:
 		return results.Plural(n, "holds", "hold") + " only by the change to what tests share"

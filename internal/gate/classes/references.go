@@ -43,6 +43,9 @@ func RunnerSettings(root, dir string) []string {
 // looksLikeSetup is a name or a folder of what belongs to tests.
 var looksLikeSetup = pattern.New(`(?i)(?:^|[/._-])(?:tests?|specs?|__tests__|bootstrap|set-?up|support|helpers?|hooks?|env(?:ironment)?|polyfills?|register|fixtures?|transform(?:er)?|resolver|reporter|loader|runner|serializer)`)
 
+// commonStems are names of files that are words of commands and settings, too.
+var commonStems = strings.Fields("test tests spec specs index main")
+
 // NamesSetup says whether settings name a file as one that is loaded before tests.
 // One that lies among the sources and is not called a setup file is a source that is
 // loaded first, as where PHPUnit's bootstrap is the library itself.
@@ -54,8 +57,12 @@ func NamesSetup(settings, name string) bool {
 	if !strings.Contains(settings, stem) {
 		return false
 	}
+	at := regexp.QuoteMeta(stem)
+	if dir := path.Dir(name); slices.Contains(commonStems, stem) && dir != "." { // else a word is taken for it, such as a folder of tests
+		at = regexp.QuoteMeta(path.Base(dir)) + "/" + at
+	}
 	key := `(?s)(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|testRunner|reporters?|transform|resolver|snapshotSerializers|--require|--import|--loader|--setup|pytest_plugins|\s-p|plugins|presets|\brequire|\bbootstrap|\s-r)["']?[\s:=\[]*[^\]}]{0,200}?[/"'\s.]`
-	return regexp.MustCompile(key + regexp.QuoteMeta(stem) + `(?:\.\w+)?["'\s,\]]`).MatchString(settings)
+	return regexp.MustCompile(key + at + `(?:\.\w+)?["'\s,\]]`).MatchString(settings)
 }
 
 // Names says whether a source in dir has the path of a file, or of a folder that it
