@@ -42,7 +42,7 @@ func TestTestCommands(t *testing.T) {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
-	slow := []string{"automake", "maven", "meson", "mix", "poetry", "rust", "tox", "vitest"} // seconds to begin
+	slow := []string{"automake", "cmake", "jest", "maven", "meson", "mix", "mocha", "poetry", "rust", "tox", "vitest"} // seconds to begin
 	for _, l := range append(allLanguages(), goLanguage()) {
 		variants.Run(t, l.name, slices.Contains(slow, l.name), func(t *testing.T) {
 			t.Parallel()
