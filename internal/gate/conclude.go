@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
@@ -112,7 +113,8 @@ func (r *runner) noteTargets() {
 	}
 	for _, p := range r.plan[Base].Projects {
 		target := languages.TargetForTests(r.plan[Base].Survey, p.Dir)
-		if target == "" || len(p.Test) == 0 || p.Eco.Calls {
+		tried := slices.Contains(r.tried, wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
+		if target == "" || tried || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}
 		command := target

@@ -17,9 +17,10 @@ import (
 
 // ownCommands runs a project's own commands for its tests on the base, such as "make test", where
 // the runner that they call is called by itself and tests fail so, or none runs: these may need
-// what the command sets or makes, and what the change breaks of them would count as old. One
-// that goes well is run on both sides, as one test: beside the runner, or in its place where
-// most of its tests fail.
+// what the command sets or makes, and what the change breaks of them would count as old. The
+// same holds where the command runs other tests too, or scripts beside them. One that goes well
+// is run on both sides, as one test: beside the runner, or in its place where most of its tests
+// fail.
 func (r *runner) ownCommands(ctx context.Context) error {
 	if r.in.Commands.Test != nil || r.prep.Unprepared() != "" {
 		return nil
@@ -30,7 +31,8 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		}
 		failed, passed := r.endedIn(p)
 		besides := r.besides(p)
-		if len(p.OwnTests) == 0 || failed == 0 && passed > 0 && len(besides) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+		more := len(besides) > 0 || len(p.Scripts) > 0 && r.tookOnBase() < ownLeast
+		if len(p.OwnTests) == 0 || failed == 0 && passed > 0 && !more || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
 			continue
 		}
 		for _, c := range p.OwnTests {
@@ -284,6 +286,15 @@ const (
 	ownLeast = time.Minute
 )
 
+// tookOnBase is how long the base's tests took in this run.
+func (r *runner) tookOnBase() time.Duration {
+	var took time.Duration
+	for _, s := range r.executor.Steps.Of(StageTest, Base) {
+		took += s.Duration
+	}
+	return took
+}
+
 // goesWell says whether a command of a project goes well on the base. What is known of it
 // stands.
 func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error) {
@@ -291,15 +302,11 @@ func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error
 	if r.known != nil && slices.Contains(r.known.Whole, wholly(c)) {
 		return r.suites[Base][id].Status == Passed, nil
 	}
-	var took time.Duration
-	for _, s := range r.executor.Steps.Of(StageTest, Base) {
-		took += s.Duration
-	}
 	if err := r.executor.Reset(ctx, Base); err != nil {
 		return false, err
 	}
 	c.Stage = StageRerun
-	suite, _, err := r.runTestsIn(ctx, Base, r.executor.Tree(Base), c, min(r.Limits.step(), max(ownShare*took, ownLeast)))
+	suite, _, err := r.runTestsIn(ctx, Base, r.executor.Tree(Base), c, min(r.Limits.step(), max(ownShare*r.tookOnBase(), ownLeast)))
 	if err != nil {
 		return false, err
 	}

@@ -50,6 +50,9 @@ func callsOthers(s *ecosystem.Survey, p ecosystem.Project, found []ecosystem.Pro
 // runsTests is a call of a runner of tests, which ycbot makes by itself.
 var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
 
+// generates is a call that makes sources of what their comments say.
+var generates = pattern.New(`\bgo generate\b`)
+
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
 // runner, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
@@ -58,7 +61,11 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 		p.OwnTests = slices.Insert(p.OwnTests, 0, target) // it may run more than a script
 	}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
-		for _, w := range ecosystem.CalledIn(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))) {
+		recipes := ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))
+		if generates.MatchString(recipes) {
+			p.Scripts = append(p.Scripts, "go generate")
+		}
+		for _, w := range ecosystem.CalledIn(recipes) {
 			name := path.Join(p.Dir, w)
 			if s.Has(".", name) && !slices.Contains(p.Scripts, name) && !runsTests.Match(s.Read(".", name)) {
 				p.Scripts = append(p.Scripts, name)
