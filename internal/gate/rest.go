@@ -98,7 +98,7 @@ func (r *runner) restUnits() []restUnit {
 	var out []restUnit
 	for _, c := range r.plan[Head].Test {
 		by := languages.PackagesOf(c.Eco)
-		if s, ok := r.splits[c.Unit]; ok && by != nil {
+		if s, ok := r.splits[c.Unit]; ok && by != nil && c.Results != nil {
 			what := results.Plural(len(s.rest), by.One+" ", by.Many+" ") + results.Listed(s.rest, 10)
 			out = append(out, restUnit{what, &sides.Plan{Test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
