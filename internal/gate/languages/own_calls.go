@@ -26,7 +26,8 @@ type OwnCall struct {
 func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 	c := caller{s: s, dir: p.Dir, scripts: scriptsOf(s, p.Dir)}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
-		c.in(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file))), 0)
+		text := string(s.Read(p.Dir, file))
+		c.in(expanded(text, ecosystem.TestRecipes(file, text)), 0)
 	}
 	own := len(c.found)
 	for _, f := range s.Files {
@@ -38,6 +39,25 @@ func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 		c.found[i].Workflow = true
 	}
 	return c.found
+}
+
+var (
+	makeVariable = pattern.New(`(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]{0,2}=[ \t]*(.*)$`)
+	makeUse      = pattern.New(`\$[({](\w+)[)}]`)
+)
+
+// expanded is a recipe with what variables of its Makefile are set to as they are written.
+func expanded(makefile, recipe string) string {
+	values := map[string]string{}
+	for _, m := range makeVariable.FindAllStringSubmatch(makefile, -1) {
+		values[m[1]] = m[2]
+	}
+	return makeUse.ReplaceAllStringFunc(recipe, func(use string) string {
+		if v, ok := values[use[2:len(use)-1]]; ok {
+			return v
+		}
+		return use
+	})
 }
 
 // stepBegin is what stands before a command of one line in a workflow.
@@ -111,7 +131,7 @@ func (c *caller) call(words []string, depth int) {
 			continue
 		}
 		place := path.Join(c.dir, w)
-		if strings.HasPrefix(w, "-") || strings.HasPrefix(words[i-1], "-") && !strings.HasPrefix(words[i-1], "--test") && len(words[i-1]) == 2 && words[i-1] != "-s" || place == c.dir || place == "." {
+		if strings.HasPrefix(w, "-") || slices.Contains(valued, words[i-1]) || place == c.dir || place == "." {
 			continue
 		}
 		if c.s.Has(".", place) || slices.ContainsFunc(c.s.Files, func(f string) bool { return strings.HasPrefix(f, place+"/") }) {
@@ -129,6 +149,9 @@ func (c *caller) add(o OwnCall) {
 		c.found = append(c.found, o)
 	}
 }
+
+// valued are options of runners whose value may be the name of a file or folder that is no test.
+var valued = strings.Fields("-c -k -m -o -p -n -W -t -r -R -u -e")
 
 // script is the script of package.json that a call runs; empty: none.
 func (c *caller) script(words []string) string {

@@ -30,6 +30,9 @@ func TestOwnCalls(t *testing.T) {
 		"values of options": {map[string]string{
 			"Makefile": "test:\n\tpytest -c setup.cfg -k tests tests/unit\n", "setup.cfg": "", "tests/unit/test_a.py": "",
 		}, "pytest -c setup.cfg -k tests tests/unit [tests/unit]"},
+		"a variable of the Makefile": {map[string]string{
+			"Makefile": "PYTEST = python3 -m pytest -q\ntest:\n\t$(PYTEST)\n\t$(PYTEST) checks -o python_files='*.py'\n", "checks/rates.py": "",
+		}, "python3 -m pytest -q checks -o python_files='*.py' [checks]"},
 		"none": {map[string]string{"Makefile": "test:\n\tgo test ./...\n", "a.go": ""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
