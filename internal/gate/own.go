@@ -60,6 +60,9 @@ func (r *runner) ownCommands(ctx context.Context) error {
 // none was reported, and a script that is no test by itself. Those of workflows are named as
 // not covered.
 func (r *runner) besides(p ecosystem.Project) []string {
+	if p.Eco.Packages != nil { // all of its packages are run
+		return nil
+	}
 	var out, elsewhere []string
 	for _, c := range languages.OwnCalls(r.plan[Base].Survey, p) {
 		switch reached := r.reachedBy(p, c); {
@@ -78,51 +81,33 @@ func (r *runner) besides(p ecosystem.Project) []string {
 
 // reachedBy says whether a test was reported of what a call selects, or there is none.
 func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
-	reported := map[string]bool{} // files, or folders of packages
+	reported := map[string]bool{} // files
 	for id := range r.suites[Base] {
-		if id.Package != "" {
-			reported[r.placeOf(id)] = true
-		}
+		reported[id.Package] = true
 	}
-	tests := func(f string) bool {
-		if !languages.IsSource(f) || ecosystem.IgnoredDir(path.Dir(f)) {
-			return false
-		}
-		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
-		return err == nil && classes.MayTest(src)
+	// lost says whether files have tests, and none of them was reported.
+	lost := func(files []string) bool {
+		return !slices.ContainsFunc(files, func(f string) bool { return reported[f] }) && slices.ContainsFunc(files, func(f string) bool {
+			src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
+			return err == nil && classes.MayTest(src)
+		})
 	}
-	seen := func(f string) bool { return reported[f] || reported[path.Dir(f)] }
-	for _, place := range c.Places {
-		some, any := false, c.Pattern != ""
-		for _, f := range r.plan[Base].Files {
-			if c.Pattern == "" && ecosystem.Inside(place, f) && tests(f) {
-				some, any = true, any || seen(f)
-			}
-		}
-		if some && !any {
-			return false
-		}
-	}
-	if c.Pattern == "" {
-		return true
-	}
+	var sources []string
 	for _, f := range r.plan[Base].Files {
-		ok, err := path.Match(c.Pattern, path.Base(f))
-		if ok && err == nil && ecosystem.Inside(p.Dir, f) && tests(f) && !seen(f) {
-			return false
+		if languages.IsSource(f) && ecosystem.Inside(p.Dir, f) && !ecosystem.IgnoredDir(path.Dir(f)) {
+			sources = append(sources, f)
 		}
 	}
-	return true
-}
-
-// placeOf is the file of a test, or the folder of its package.
-func (r *runner) placeOf(id ID) string {
-	for _, p := range r.packages {
-		if p.ImportPath == id.Package {
-			return p.Dir
-		}
+	if !slices.ContainsFunc(sources, func(f string) bool { return reported[f] }) {
+		return true // its results name no files, or there are none
 	}
-	return id.Package
+	if c.Pattern != "" {
+		fits := func(f string) bool { ok, err := path.Match(c.Pattern, path.Base(f)); return ok && err == nil }
+		return !lost(slices.DeleteFunc(sources, func(f string) bool { return !fits(f) }))
+	}
+	return !slices.ContainsFunc(c.Places, func(place string) bool {
+		return lost(slices.DeleteFunc(slices.Clone(sources), func(f string) bool { return !ecosystem.Inside(place, f) }))
+	})
 }
 
 // passByOwn takes the blame from new tests that fail as ycbot calls their runner, where the
