@@ -29,7 +29,8 @@ func wrappings(name string) []wrapping {
 	case ".go":
 		return []wrapping{
 			{`(?m)^[ \t]*"errors"$`, ""},
-			{`!errors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 != $2"}, {`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 == $2"},
+			{`!errors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 != $2"},
+			{`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 == $2"},
 		}
 	case ".rs":
 		return append(awaits, wrapping{`\.await\b`, ""})
