@@ -1,12 +1,8 @@
 package results
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/joshdk/go-junit"
@@ -61,34 +57,8 @@ func collectedBy(classname string) (file string, classes []string) {
 	return strings.Join(parts[:n], "/") + ".py", parts[n:]
 }
 
-// ParseUnittest reads what our result class of unittest writes: a line of JSON for each test, and one
-// at the end.
-func ParseUnittest(data []byte) ([]Outcome, error) {
-	var out []Outcome
-	ended := false
-	for line := range bytes.Lines(data) {
-		var t struct {
-			File, Name, Status, Text string
-			S                        float64
-			End                      bool
-		}
-		if err := json.Unmarshal(line, &t); err != nil {
-			return out, fmt.Errorf("results of unittest: %w", err)
-		}
-		if ended = t.End; ended {
-			continue
-		}
-		status, err := known(t.Status)
-		if err != nil {
-			return out, fmt.Errorf("results of unittest: %w", err)
-		}
-		out = append(out, Outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
-	}
-	if !ended {
-		return out, errEnded
-	}
-	return out, nil
-}
+// ParseUnittest reads what our result class of unittest writes.
+func ParseUnittest(data []byte) ([]Outcome, error) { return ownLines("unittest", data) }
 
 // ParsePytest reads what pytest writes. A test that is there several times was run
 // again by a plugin (pytest-rerunfailures from 16.6.1 on, and some versions before): all

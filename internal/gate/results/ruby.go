@@ -1,7 +1,6 @@
 package results
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,31 +58,5 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 
 var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
 
-// ParseMinitest reads what our runner of Minitest and test-unit writes: a line of JSON for each test,
-// and one at the end.
-func ParseMinitest(data []byte) ([]Outcome, error) {
-	var out []Outcome
-	ended := false
-	for line := range bytes.Lines(data) {
-		var t struct {
-			File, Name, Status, Text string
-			S                        float64
-			End                      bool
-		}
-		if err := json.Unmarshal(line, &t); err != nil {
-			return out, fmt.Errorf("results of minitest: %w", err)
-		}
-		if ended = t.End; ended {
-			continue
-		}
-		status, err := known(t.Status)
-		if err != nil {
-			return out, fmt.Errorf("results of minitest: %w", err)
-		}
-		out = append(out, Outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
-	}
-	if !ended {
-		return out, errEnded
-	}
-	return out, nil
-}
+// ParseMinitest reads what our runner of Minitest and test-unit writes.
+func ParseMinitest(data []byte) ([]Outcome, error) { return ownLines("minitest", data) }
