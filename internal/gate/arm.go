@@ -271,6 +271,9 @@ func (a *arm) compiled(c ecosystem.Command) bool {
 	if c.Results != nil && c.Results.Rebuild {
 		return true
 	}
+	if c.Results != nil && c.Results.Compiles {
+		return false
+	}
 	e := languages.Named(c.Eco)
 	return e != nil && e.Compiled != nil && slices.ContainsFunc(a.files, func(f string) bool {
 		return ecosystem.Inside(c.Unit, f) && e.Compiled(f)

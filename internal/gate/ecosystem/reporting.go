@@ -41,6 +41,9 @@ type Results struct {
 	// there; empty: nothing.
 	Covers string
 
+	// Compiles says that the runner itself compiles the sources that it loads.
+	Compiles bool
+
 	// Rebuild says that the build commands have to be run again before changed
 	// tests are.
 	Rebuild bool

@@ -259,6 +259,7 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 		return build(c, ecosystem.FromUnit(c.Unit, p.Packages), more...), true
 	}}
 	c.Results.Apart = r.apart && !slices.ContainsFunc(call.rest, func(w string) bool { return strings.Contains(w, "test-isolation") })
+	c.Results.Compiles = slices.Contains([]string{"vitest", "tsx"}, r.words[0])
 	c.Results.Covers = covering(before)
 	c.Results.PlantedBy(r.planter())
 	if r.shuffle != nil {

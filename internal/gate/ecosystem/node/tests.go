@@ -163,10 +163,11 @@ func testsBuilt(s *ecosystem.Survey, dir string, m manifest, built []string) boo
 		names[i] = regexp.QuoteMeta(b)
 	}
 	ways := []string{`(?:\.{1,2}/)+(?:` + strings.Join(names, "|") + `)(?:/[^"']*)?`, `\.\.(?:/\.\.)*/?`}
-	if m.Name != "" {
-		ways = append(ways, regexp.QuoteMeta(m.Name)+`(?:/[^"']*)?`)
+	way := `["'](?:` + strings.Join(ways, "|") + `)["']`
+	if m.Name != "" { // which may be no more than a word of a test
+		way += `|(?:\bfrom|\bimport|\brequire|\bmock|\bresolve)\s*\(?\s*["']` + regexp.QuoteMeta(m.Name) + `(?:/[^"']*)?["']`
 	}
-	imports := regexp.MustCompile(`["'](?:` + strings.Join(ways, "|") + `)["']`)
+	imports := regexp.MustCompile(way)
 	read := 0
 	for _, f := range s.Below(dir) {
 		if !isNodeTest(f) || ecosystem.IgnoredDir(path.Dir(f)) {
