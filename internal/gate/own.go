@@ -26,7 +26,7 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range r.plan[Base].Projects {
-		if len(p.Test) == 0 || p.Missing != "" {
+		if len(p.Test) == 0 || p.Missing != "" || r.ranEmpty(p) {
 			continue
 		}
 		failed, passed := r.endedIn(p)
@@ -54,6 +54,11 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ranEmpty says whether the runner of a project reported on the base that there is no test.
+func (r *runner) ranEmpty(p ecosystem.Project) bool {
+	return slices.ContainsFunc(r.executor.Steps.Of(StageTest, Base), func(s Step) bool { return s.Unit == p.Dir && s.NoTests && !s.Failed() })
 }
 
 // besides are the calls in the target for tests of a project's folder that run tests of which
@@ -249,10 +254,14 @@ func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.P
 	return out
 }
 
-// endedIn counts the tests of a project that failed on the base, and those that passed.
+// endedIn counts the tests of a project that failed on the base, and those that passed, with
+// commands that count as one.
 func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
 	for id, t := range r.suites[Base] {
-		if id.Unit != p.Dir || t.Eco != p.Eco.Name || id.Test == "" || !t.Leaf {
+		mine := t.Eco == p.Eco.Name && id.Test != "" || id.Command != "" && slices.ContainsFunc(r.plan[Base].Test, func(c ecosystem.Command) bool {
+			return c.Eco == p.Eco.Name && c.Unit == p.Dir && (c.Text == id.Command || c.Label() == id.Command)
+		})
+		if id.Unit != p.Dir || !mine || !t.Leaf {
 			continue
 		}
 		switch t.Status {

@@ -154,23 +154,23 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []goMo
 			m.testMod = testMod(read, files, m)
 		}
 		m.needs = m.needs || m.testMod != ""
-		m.program = oneFolder(files, m.Dir)
+		m.program = oneProgram(read, files, m.Dir)
 		mods = append(mods, m)
 	}
 	return mods, problems
 }
 
-// oneFolder says whether the only Go sources of a module lie in one folder of it. Where that is a
-// program, "go build ./..." writes it into the module, where the folder stands in its way
+// oneProgram says whether the only Go sources of a module are those of a program in a folder of
+// it: "go build ./..." writes it into the module, where that folder stands in its way
 // (https://pkg.go.dev/cmd/go#hdr-Compile_packages_and_dependencies).
-func oneFolder(files []string, dir string) bool {
-	in := ""
+func oneProgram(read func(string) ([]byte, error), files []string, dir string) bool {
+	in, main := "", false
 	for _, f := range files {
-		rest := strings.TrimPrefix(f, dir+"/")
+		rest, inside := strings.CutPrefix(f, dir+"/")
 		if dir == "." {
-			rest = f
+			rest, inside = f, true
 		}
-		if rest == f && dir != "." || path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || ecosystem.IgnoredDir(path.Dir(rest)) {
+		if !inside || path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || ecosystem.IgnoredDir(path.Dir(rest)) {
 			continue
 		}
 		at := path.Dir(rest)
@@ -178,9 +178,15 @@ func oneFolder(files []string, dir string) bool {
 			return false
 		}
 		in = at
+		if !main {
+			src, err := read(f)
+			main = err == nil && mainClause.Match(src)
+		}
 	}
-	return in != ""
+	return main
 }
+
+var mainClause = pattern.New(`(?m)^package main\b`)
 
 var testModName = pattern.New(`^[\w.-]+\.mod$`)
 
