@@ -112,7 +112,7 @@ func (c *caller) call(words []string, depth int) {
 		return
 	}
 	text := strings.Join(words, " ")
-	if !runsTests.MatchString(text) || path.Base(words[0]) == "make" { // which tells nothing of files
+	if !runsTests.MatchString(text) || path.Base(words[0]) == "make" { // which says nothing of files
 		return
 	}
 	out := OwnCall{Text: text}
