@@ -65,7 +65,7 @@ func hunkAbout(patch string, at int, named []int) (line int, old, now string) {
 // linesIn are the lines of a file that a text names, as file:12 or file", line 12.
 func linesIn(text, file string) []int {
 	var out []int
-	for _, m := range regexp.MustCompile(regexp.QuoteMeta(file)+`(?::|", line |\()(\d+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?:^|[^\w.-])`+regexp.QuoteMeta(file)+`(?::|", line |\()(\d+)`).FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			out = append(out, n)
 		}

@@ -17,6 +17,7 @@ func TestHunkAbout(t *testing.T) {
 		"what a failure in Python says": {25, `File "/w/a_test.go", line 20, in helper`, "e\nf"},
 		"a line that is as it was":      {25, "a_test.go:22: got 1", "x"},
 		"a line of another file":        {25, "b_test.go:20: got 1", "x"},
+		"of one whose name ends so":     {25, "aa_test.go:20: got 1", "x"},
 	} {
 		if _, _, now := hunkAbout(patch, tt.at, linesIn(tt.said, "a_test.go")); now != tt.want {
 			t.Errorf("%s: %q, want %q", name, now, tt.want)

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // ownCommands runs a project's own commands for its tests on the base, such as "make test", where
@@ -44,7 +42,7 @@ func (r *runner) ownCommands(ctx context.Context) error {
 				return err
 			}
 			if well {
-				r.standIn(p, c, failed, passed)
+				r.addOwn(p, c, failed, passed)
 				besides = nil
 				break
 			}
@@ -115,145 +113,6 @@ func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
 	})
 }
 
-// passByOwn takes the blame from new tests that fail as ycbot calls their runner, where the
-// project's own command for its tests goes well on both sides: it sets or makes what they need.
-func (r *runner) passByOwn(ctx context.Context) error {
-	t := &r.res.Tests
-	if r.in.Commands.Test != nil {
-		return nil
-	}
-	for _, p := range r.plan[Head].Projects {
-		in := func(k Case) bool {
-			return k.ID.Unit == p.Dir && k.ID.Test != "" && r.suites[Head][k.ID].Eco == p.Eco.Name
-		}
-		if !slices.ContainsFunc(t.NewFailing, in) {
-			continue
-		}
-		for _, c := range p.OwnTests {
-			well, err := r.wellOnBoth(ctx, c)
-			if err != nil {
-				return err
-			}
-			if !well {
-				continue
-			}
-			runs, known, err := r.runsToo(ctx, p, c, slices.DeleteFunc(slices.Clone(t.NewFailing), func(k Case) bool { return !in(k) }))
-			if err != nil {
-				return err
-			}
-			if known && !runs {
-				continue
-			}
-			for _, k := range t.NewFailing {
-				if !in(k) {
-					continue
-				}
-				r.note("%s is new and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
-				if !known { // it may not be among what that runs
-					t.Unknown = append(t.Unknown, k)
-				}
-			}
-			t.NewFailing = slices.DeleteFunc(t.NewFailing, in)
-			t.Sort()
-			break
-		}
-	}
-	return nil
-}
-
-// wellOnBoth says whether a project's own command goes well on both sides. It is then one of
-// the commands of both.
-func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
-	id := ID{Unit: c.Unit, Command: c.Text}
-	if slices.ContainsFunc(r.plan[Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
-		return r.suites[Head][id].Status == Passed, nil
-	}
-	if slices.Contains(r.tried, wholly(c)) {
-		return false, nil
-	}
-	if well, err := r.goesWell(ctx, c); err != nil || !well {
-		return false, err
-	}
-	suite, _, err := r.runFresh(ctx, Head, c)
-	if err != nil || suite[id].Status != Passed {
-		delete(r.suites[Base], id)
-		return false, err
-	}
-	suite.SetEcosystem(c.Eco)
-	r.suites[Head].Add(suite)
-	for _, side := range []Side{Base, Head} {
-		r.plan[side].Test = append(r.plan[side].Test, c)
-	}
-	r.ownTests = append(r.ownTests, id)
-	return true, nil
-}
-
-// runsToo says whether a project's own command runs the tests that fail as their runner is called
-// by itself: it fails where one that must fail is planted beside each of them. It is not known
-// where none can be planted.
-func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.Command, failing []Case) (runs, known bool, err error) {
-	var beside []string // as in ID.Package
-	for _, k := range failing {
-		if !slices.Contains(beside, k.ID.Package) {
-			beside = append(beside, k.ID.Package)
-		}
-	}
-	name := r.executor.Steps.Unforeseen()
-	for _, in := range beside {
-		plants := r.plantBeside(p, in, name)
-		if len(plants) == 0 {
-			return false, false, nil
-		}
-		a, err := r.newArm(ctx, Head, StageRerun, plants, nil)
-		if err == nil {
-			err = a.lay(ctx)
-		}
-		if err != nil {
-			return false, false, err
-		}
-		c.Stage = StageRerun
-		suite, _, err := r.runTests(ctx, Head, c)
-		if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
-			return false, false, err
-		}
-		if suite[ID{Unit: c.Unit, Command: c.Text}].Status != Failed {
-			return false, true, nil
-		}
-	}
-	return true, true, nil
-}
-
-// plantBeside is a file with a test that must fail, beside the tests of a package or file.
-func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.Put {
-	var out []workspace.Put
-	if by := p.Eco.Packages; by != nil {
-		for _, pkg := range r.packages {
-			tests := slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles)
-			if pkg.ImportPath != in || len(tests) == 0 {
-				continue
-			}
-			src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(pkg.Dir, tests[0]))
-			if file, text := by.Plant(src, name); err == nil && text != "" {
-				out = append(out, workspace.Put{Path: path.Join(pkg.Dir, file), Data: []byte(text)})
-			}
-		}
-		return out
-	}
-	for _, t := range r.plan[Head].Test {
-		if t.Eco != p.Eco.Name || t.Unit != p.Dir || t.Results == nil || t.Results.Plant == nil {
-			continue
-		}
-		_, files := t.Results.Plant(t, ecosystem.Planting{
-			Tree: r.in.Head.Dir, Passing: []string{in}, Name: name, IsTest: languages.IsTestSource, Near: func(string) bool { return true },
-		})
-		for _, f := range files {
-			out = append(out, workspace.Put{Path: f.Path, Data: []byte(f.Text)})
-		}
-		break
-	}
-	return out
-}
-
 // endedIn counts the tests of a project that failed on the base, and those that passed, with
 // commands that count as one.
 func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
@@ -313,8 +172,8 @@ func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error
 	return true, nil
 }
 
-// standIn has a project's own command run on both sides.
-func (r *runner) standIn(p ecosystem.Project, c ecosystem.Command, failed, passed int) {
+// addOwn has a project's own command run on both sides.
+func (r *runner) addOwn(p ecosystem.Project, c ecosystem.Command, failed, passed int) {
 	if n := p.NotRun(); n != "" && c.Text == p.Target {
 		line := p.What + ": " + n
 		r.res.NotCovered = slices.DeleteFunc(r.res.NotCovered, func(l string) bool { return l == line })
@@ -328,14 +187,13 @@ func (r *runner) standIn(p ecosystem.Project, c ecosystem.Command, failed, passe
 		}
 		plan.Test = append(plan.Test, c)
 	}
-	if !alone && failed == 0 {
-		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
-		r.note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
-		return
-	}
 	if !alone {
 		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
-		r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
+		if failed == 0 {
+			r.note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
+		} else {
+			r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
+		}
 		return
 	}
 	for id, t := range r.suites[Base] {

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -52,7 +53,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 			continue
 		}
 		out.Lines += len(f.Lines)
-		out.Unloaded = append(out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(sortedLines(f.Lines)), Why: "the build has no object of it; an option that is off here may be on elsewhere"})
+		out.Unloaded = append(out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(slices.Collect(maps.Keys(f.Lines))), Why: "the build has no object of it; an option that is off here may be on elsewhere"})
 	}
 	if len(out.Unloaded) == 0 {
 		return nil
@@ -68,15 +69,6 @@ func (r *runner) uncompiled(ctx context.Context) error {
 		r.facts.KeptRan = 0 // whatever ran, it does not reach what the change does
 	}
 	return nil
-}
-
-func sortedLines(lines map[int]bool) []int {
-	var out []int
-	for n := range lines {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // builds says whether commands of the head build the project of a source.

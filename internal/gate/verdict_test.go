@@ -55,6 +55,9 @@ func TestDecide(t *testing.T) {
 		{"a weakened test, and the title promises no change", func(f *Facts) {
 			f.Changed, f.Policy, f.PolicyWhy = []Changed{{Class: compare.Weakened, Count: 1}}, compare.Acknowledge, "the title says so"
 		}, Partial, "(weakened); it counts until a person accepts it, as the title says so$"},
+		{"a test that the change skips", func(f *Facts) {
+			f.Changed, f.Policy = []Changed{{Class: compare.Weakened, Skipped: true, Count: 1}}, compare.Acknowledge
+		}, Partial, "1 old expectation is skipped by the change (weakened)"},
 		{"a build that the head breaks, by name", func(f *Facts) { f.BrokenHead, f.NamesHead = 1, []string{"m/a: a.go:1: x"} }, Fail, "the change breaks the build: m/a: a.go:1: x$"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 test that does not run on base is flaky"},
 		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 test that does not run on base fails at random"},

@@ -2,40 +2,55 @@ package sides
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A wrapping is a way in which a test takes what a function returns in another form, and
 // expects the same of it.
-type wrapping struct{ is, by string }
+type wrapping struct {
+	is *pattern.Pattern
+	by string // what stands in its place
+}
 
 // inBrackets is what stands in the brackets of a call, with calls in it and in these.
 const inBrackets = `((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*)`
 
-// wrappings by the extensions of files. What begins a line with an import or a mark for such
-// tests belongs to them.
+var (
+	awaits = wrapping{pattern.New(`\b(?:async|await)[ \t]+`), ""}
+	inNode = []wrapping{
+		awaits,
+		{pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), "$1"},
+		{pattern.New(`\bArray\.from\(` + inBrackets + `\)`), "$1"},
+	}
+	inPython = []wrapping{
+		awaits,
+		{pattern.New(`(?m)^[ \t]*(?:(?:import|from)[ \t]+(?:pytest|pytest_asyncio|asyncio|anyio)\b.*|@pytest\.mark\.(?:asyncio|anyio)[ \t]*)$`), ""},
+		{pattern.New(`\b(?:list|tuple)\(` + inBrackets + `\)`), "$1"},
+		{pattern.New(`\basyncio\.run\(` + inBrackets + `\)`), "$1"},
+	}
+	inGo = []wrapping{
+		{pattern.New(`(?m)^[ \t]*"errors"$`), ""},
+		{pattern.New(`!errors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 != $2"},
+		{pattern.New(`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 == $2"},
+	}
+	inRust = []wrapping{awaits, {pattern.New(`\.await\b`), ""}}
+)
+
+// wrappings are those in the language of a file; none where they are not known.
 func wrappings(name string) []wrapping {
-	awaits := []wrapping{{`\b(?:async|await)[ \t]+`, ""}}
 	switch path.Ext(name) {
 	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
-		return append(awaits, wrapping{`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`, "$1"}, wrapping{`\bArray\.from\(` + inBrackets + `\)`, "$1"})
+		return inNode
 	case ".py":
-		return append(awaits, wrapping{`(?m)^[ \t]*(?:import[ \t].*|from[ \t].*|@pytest\.mark\.(?:asyncio|anyio)[ \t]*)$`, ""},
-			wrapping{`\b(?:list|tuple)\(` + inBrackets + `\)`, "$1"}, wrapping{`\basyncio\.run\(` + inBrackets + `\)`, "$1"})
+		return inPython
 	case ".go":
-		return []wrapping{
-			{`(?m)^[ \t]*"errors"$`, ""},
-			{`!errors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 != $2"},
-			{`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`, "$1 == $2"},
-		}
+		return inGo
 	case ".rs":
-		return append(awaits, wrapping{`\.await\b`, ""})
-	case ".cs":
-		return append(awaits, wrapping{`\bTask\b`, "void"})
+		return inRust
 	}
 	return nil
 }
@@ -43,29 +58,42 @@ func wrappings(name string) []wrapping {
 // unwrapped is a text of tests without such wrappings, and without its layout.
 func unwrapped(name, text string) string {
 	for _, w := range wrappings(name) {
-		text = regexp.MustCompile(w.is).ReplaceAllString(text, w.by)
+		text = w.is.ReplaceAllString(text, w.by)
 	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
 // OnlyWraps says whether the change edits a test in nothing but the form in which it takes what
 // it tests, such as "await" before a call, or a list of what is generated: it passes with the
-// old form too, and gives nothing up.
+// old form too, and gives nothing up. What else the file has, such as imports and helpers, has
+// to be as it was, but for other tests.
 func (r *Reader) OnlyWraps(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil || wrappings(file) == nil {
 		return false
 	}
-	base := classes.ReadTests(file, src)
-	for name, head := range r.headTests(file) {
-		t := classes.ReadTests(name, head)
-		before, after := base.Text(id.Test), t.Text(id.Test)
-		if before == "" && (name == file || name == r.MovedTo(file)) {
-			before, after = string(src), string(head)
-		}
-		if after != "" && after != before {
-			return unwrapped(file, before) == unwrapped(name, after)
-		}
+	heads := r.headTests(file)
+	head, ok := heads[r.MovedTo(file)]
+	if !ok {
+		head, ok = heads[file]
 	}
-	return false
+	return ok && sameButWrapped(file, id, string(src), string(head))
+}
+
+// sameButWrapped compares two versions of a file, as far as they concern a test.
+func sameButWrapped(file string, id results.ID, base, head string) bool {
+	before, after := classes.TestBodies(file, []byte(base)), classes.TestBodies(file, []byte(head))
+	was, is := before.Of(id.Top()).Text, after.Of(id.Top()).Text
+	if was == "" || is == "" || !strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, ".py") { // of others a body may have helpers in it
+		return unwrapped(file, base) == unwrapped(file, head)
+	}
+	return unwrapped(file, was) == unwrapped(file, is) && unwrapped(file, without(base, before)) == unwrapped(file, without(head, after))
+}
+
+// without is a source without its tests.
+func without(src string, tests classes.Bodies) string {
+	for _, b := range tests {
+		src = strings.Replace(src, b.Text, "", 1)
+	}
+	return src
 }

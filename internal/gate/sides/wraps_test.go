@@ -1,6 +1,10 @@
 package sides
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
 
 // TestUnwrapped holds which edits of tests only take another form of the same.
 func TestUnwrapped(t *testing.T) {
@@ -21,6 +25,26 @@ func TestUnwrapped(t *testing.T) {
 	} {
 		if got := unwrapped(tt.file, tt.before) == unwrapped(tt.file, tt.after); got != tt.same {
 			t.Errorf("%s: %v\n%s\n%s", name, got, unwrapped(tt.file, tt.before), unwrapped(tt.file, tt.after))
+		}
+	}
+}
+
+// TestSameButWrapped holds that what a test stands on in its file has to be as it was.
+func TestSameButWrapped(t *testing.T) {
+	t.Parallel()
+	const base = "from shop import rows\n\ndef test_rows():\n    assert rows(2) == [0, 2]\n"
+	id := results.ID{Package: "test_shop.py", Test: "test_rows"}
+	for name, tt := range map[string]struct {
+		head string
+		same bool
+	}{
+		"a list":            {"from shop import rows\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", true},
+		"with another test": {"from shop import rows\n\ndef test_none():\n    assert list(rows(0)) == []\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", true},
+		"another module":    {"from compat import rows\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", false},
+		"a helper":          {"from shop import rows\n\ndef rows(n):\n    return [0, 2]\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", false},
+	} {
+		if got := sameButWrapped("test_shop.py", id, base, tt.head); got != tt.same {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -125,6 +125,9 @@ func TestNodeScripts(t *testing.T) {
 					if c.Results != nil && c.Results.Rebuild {
 						line += " rebuilt"
 					}
+					if c.Results != nil && c.Results.Compiles != strings.Contains(c.Text, "vitest") && !strings.Contains(c.Text, "tsx") {
+						t.Errorf("%s: the runner compiles what it loads: %v", c.Text, c.Results.Compiles)
+					}
 					got = append(got, line)
 				}
 			}
