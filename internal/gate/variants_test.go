@@ -72,7 +72,7 @@ var shownBy = map[string][]string{
 	"no_network":                      {"no_network_retries"},
 	"old_failure_python":              {"kept_old_failure", "old_failure_python_untrusted"},
 	"own_makes_new_python_untrusted":  {"own_made_python", "own_makes_edited_python", "own_runs_less_python"},
-	"own_script_node_untrusted":       {"own_make_go_untrusted", "own_packages_go"},
+	"own_script_node_untrusted":       {"own_generate_go", "own_make_go_untrusted", "own_packages_go"},
 	"panic":                           {"crash", "panic_base"},
 	"phantom":                         {"phantom_new"},
 	"planted_tape":                    {"planted"},
