@@ -95,7 +95,7 @@ var (
 var usualData = []string{".cfg", ".css", ".csv", ".gif", ".html", ".ini", ".jpg", ".json", ".lock", ".md", ".png", ".rst", ".svg", ".toml", ".txt", ".xml", ".yaml", ".yml"}
 
 // namesByPattern says whether a source in dir has a pattern with stars, in a string, that a
-// file fits, wherever the pattern begins: the root of the tree, the folder of the source, or
+// file fits, from the root of the tree on, from the folder of the source, or from
 // one that is found as the program runs. One that names nothing but a usual extension counts
 // for files in dir alone.
 func namesByPattern(src, dir, file string) bool {

@@ -2,8 +2,8 @@ package rust
 
 import "testing"
 
-// TestMergeRustTests holds that the base's tests stand in the head's sources, wherever Rust
-// has them.
+// TestMergeRustTests holds that the base's tests stand in the head's sources, at each place where
+// Rust has them.
 func TestMergeRustTests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ what, base, head, want string }{
