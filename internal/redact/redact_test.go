@@ -130,7 +130,7 @@ func TestShapes(t *testing.T) {
 		{"https://hooks." + "slack.com/services/T012AB/B345CD/" + long[:24], "https://hooks.slack.com/services/" + gone},
 		{"DefaultEndpointsProtocol=https;AccountName=n;AccountKey=" + long + long + "==;EndpointSuffix=x", "DefaultEndpointsProtocol=https;AccountName=n;AccountKey=" + gone + ";EndpointSuffix=x"},
 		{"?sv=2024&sig=" + long + long[:7] + "%3D&se=1", "?sv=2024&sig=" + gone + "&se=1"},
-		{"bot 1234567890:AA" + long[:33] + " x", "bot 1234567890:" + gone + " x"},
+		{"bot 1234567890:AA" + long[:33] + " x", "bot 1234567890:AA" + gone + " x"},
 		{"postgres://app:correct-horse@db/x", "postgres://app:" + gone + "@db/x"},
 		{"ghu_" + long + " ghr_" + long, gone + " " + gone},
 		{"xoxb-123456789012-abcdefABCDEF", gone},

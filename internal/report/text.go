@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
+	"github.com/ycbot/ycbot/internal/columns"
 )
 
 // TextOptions says how the terminal is.
@@ -110,7 +110,7 @@ func words(s string) []string {
 func (p *page) wrap(indent int, st style, s string) {
 	at, cur, used := indent, "", indent
 	for _, w := range words(s) {
-		n := displaywidth.String(w)
+		n := columns.Of(w)
 		switch {
 		case cur == "":
 			cur, used = w, at+n
@@ -152,15 +152,15 @@ func fold(s string, width int) []string {
 	var rows []string
 	var row strings.Builder
 	used := 0
-	for g := displaywidth.StringGraphemes(s); g.Next(); {
-		w := g.Width()
+	for s != "" {
+		first, w := columns.First(s)
 		if used+w > width && used > 0 {
 			rows = append(rows, row.String())
 			row.Reset()
 			used = 0
 		}
-		row.WriteString(g.Value())
-		used += w
+		row.WriteString(first)
+		s, used = s[len(first):], used+w
 	}
 	return append(rows, row.String())
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
+	"github.com/ycbot/ycbot/internal/columns"
 )
 
 // top writes what was verified, the verdict and why it is that.
@@ -88,13 +88,13 @@ func (p *page) checks(r *Report) {
 	shown := cs[:min(len(cs), textChecks)]
 	column := 0
 	for _, c := range shown {
-		if w := displaywidth.String(plain(c.Title)); w <= p.width/2 { // a longer one stands out alone
+		if w := columns.Of(plain(c.Title)); w <= p.width/2 { // a longer one stands out alone
 			column = max(column, w)
 		}
 	}
 	for _, c := range shown {
 		title := plain(c.Title)
-		pad := strings.Repeat(" ", max(0, column-displaywidth.String(title)))
+		pad := strings.Repeat(" ", max(0, column-columns.Of(title)))
 		mark, says := p.mark(c), remark(c)
 		if s := r.Reserved(c); s != "" {
 			mark, says = p.paint(yellow, "NOTE"), dotted(plain(string(c.Kind)), s, ids(c.Evidence))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
+	"github.com/ycbot/ycbot/internal/columns"
 )
 
 // A screen keeps a few lines at the end of a terminal that are written over while
@@ -82,14 +82,13 @@ func cutTo(line string, width int) string {
 			rest, coloured = rest[len(seq):], seq != colourEnd
 			continue
 		}
-		g := displaywidth.StringGraphemes(rest)
-		g.Next()
-		if used+g.Width() > width-1 {
+		first, n := columns.First(rest)
+		if used+n > width-1 {
 			break
 		}
-		used += g.Width()
-		b.WriteString(g.Value())
-		rest = rest[len(g.Value()):]
+		used += n
+		b.WriteString(first)
+		rest = rest[len(first):]
 	}
 	b.WriteString("…")
 	if coloured {
@@ -114,7 +113,7 @@ func visible(line string) int {
 		}
 		rest = rest[len(seq):]
 	}
-	return displaywidth.String(b.String())
+	return columns.Of(b.String())
 }
 
 // colourEnd ends what a colour sequence began.

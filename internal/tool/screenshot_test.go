@@ -44,6 +44,25 @@ func TestScreenshotRefuses(t *testing.T) {
 	}
 }
 
+// What is too large to look at is refused by its header.
+func TestPNGSize(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 500))); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	if w, h := pngSize(data); w != 3 || h != 500 {
+		t.Errorf("%d × %d", w, h)
+	}
+	other := bytes.Replace(data, []byte("IHDR"), []byte("IDAT"), 1)
+	for _, no := range [][]byte{nil, data[:23], data[1:], other, append([]byte("\xff\xd8\xff\xe0"), data...)} {
+		if w, h := pngSize(no); w != 0 || h != 0 {
+			t.Errorf("%d × %d of %q", w, h, no)
+		}
+	}
+}
+
 // A picture is the file that the log has the sum of, and no link, pipe or other thing that
 // a command of the change put into its place.
 func TestPicture(t *testing.T) {
@@ -52,8 +71,15 @@ func TestPicture(t *testing.T) {
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(b.Bytes())
-	right := hex.EncodeToString(sum[:])
+	var large bytes.Buffer
+	if err := png.Encode(&large, image.NewGray(image.Rect(0, 0, shotPixels+1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	sumOf := func(data []byte) string {
+		sum := sha256.Sum256(data)
+		return hex.EncodeToString(sum[:])
+	}
+	right := sumOf(b.Bytes())
 	secret := filepath.Join(t.TempDir(), "secret.png")
 	if err := os.WriteFile(secret, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -63,16 +89,14 @@ func TestPicture(t *testing.T) {
 		sum  string
 		fine bool
 	}{
-		"a picture":       {func(f string) error { return os.WriteFile(f, b.Bytes(), 0o600) }, right, true},
-		"another picture": {func(f string) error { return os.WriteFile(f, append(b.Bytes(), 0), 0o600) }, right, false},
-		"no sum":          {func(f string) error { return os.WriteFile(f, b.Bytes(), 0o600) }, "", false},
-		"no picture": {func(f string) error { return os.WriteFile(f, []byte("text"), 0o600) }, func() string {
-			s := sha256.Sum256([]byte("text"))
-			return hex.EncodeToString(s[:])
-		}(), false},
-		"a link":  {func(f string) error { return os.Symlink(secret, f) }, right, false},
-		"a pipe":  {func(f string) error { return syscall.Mkfifo(f, 0o600) }, right, false},
-		"nothing": {func(string) error { return nil }, right, false},
+		"a picture":                   {func(f string) error { return os.WriteFile(f, b.Bytes(), 0o600) }, right, true},
+		"another picture":             {func(f string) error { return os.WriteFile(f, append(b.Bytes(), 0), 0o600) }, right, false},
+		"no sum":                      {func(f string) error { return os.WriteFile(f, b.Bytes(), 0o600) }, "", false},
+		"no picture":                  {func(f string) error { return os.WriteFile(f, []byte("text"), 0o600) }, sumOf([]byte("text")), false},
+		"a picture that is too large": {func(f string) error { return os.WriteFile(f, large.Bytes(), 0o600) }, sumOf(large.Bytes()), false},
+		"a link":                      {func(f string) error { return os.Symlink(secret, f) }, right, false},
+		"a pipe":                      {func(f string) error { return syscall.Mkfifo(f, 0o600) }, right, false},
+		"nothing":                     {func(string) error { return nil }, right, false},
 	} {
 		temp := t.TempDir()
 		if err := os.Mkdir(filepath.Join(temp, shotFolder), 0o700); err != nil {

@@ -71,14 +71,14 @@ var table = []row{
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
 	{"internal/tool", "internal/proxy internal/sandbox internal/workspace internal/evidence internal/report"},
 	{"internal/evidence", "internal/sandbox internal/workspace internal/report"},
-	{"internal/report", ""},
+	{"internal/report", "internal/columns"},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
 	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace"},
 	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/orchestrator/route internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
 	{"internal/scaffold", "internal/config internal/gate"},                                    // what the gate finds, as commands of a configuration
 	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"}, // of what others left, computed again
-	{"internal/terminal", "agent internal/gate internal/model internal/report"},               // it shows their events
+	{"internal/terminal", "agent internal/columns internal/gate internal/model internal/report"}, // it shows their events
 
 	{"internal/policy", ""},
 	{"internal/hook", ""},
@@ -104,6 +104,7 @@ var table = []row{
 	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
 	{"internal/pattern", "-"},
+	{"internal/columns", "-"},
 	{"internal/sorted", "-"},
 	{"internal/usage", "-"},
 	{"internal/change", "-"},
