@@ -30,10 +30,21 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		failed, passed := r.endedIn(p)
 		besides := r.besides(p)
 		more := len(besides) > 0 || len(p.Scripts) > 0 && r.tookOnBase() < ownLeast
-		if len(p.OwnTests) == 0 || failed == 0 && passed > 0 && !more || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+		given := p.Given
+		if failed == 0 && passed > 0 {
+			given = slices.DeleteFunc(slices.Clone(given), func(g ecosystem.Given) bool { return !g.InTests })
+			if !more && len(given) == 0 {
+				continue
+			}
+		}
+		if len(p.OwnTests)+len(given) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
 			continue
 		}
+		added := false
 		for _, c := range p.OwnTests {
+			if failed == 0 && passed > 0 && !more {
+				break
+			}
 			if failed == 0 && passed > 0 && c.Text != p.Target { // what else runs is in the target
 				continue
 			}
@@ -43,15 +54,54 @@ func (r *runner) ownCommands(ctx context.Context) error {
 			}
 			if well {
 				r.addOwn(p, c, failed, passed)
-				besides = nil
+				besides, added = nil, true
 				break
 			}
+		}
+		if err := r.givenVariables(ctx, p, given, failed, passed, added); err != nil {
+			return err
 		}
 		if len(besides) > 0 {
 			r.notCovered("%s: its own commands also run %s, which is not run", p.What, results.Listed(besides, 3))
 		}
 	}
 	return nil
+}
+
+// givenVariables runs the calls of a project's runner in workflows that give its tests variables,
+// as one test each: beside the runner, or in its place where most of its tests fail and no
+// other command is.
+func (r *runner) givenVariables(ctx context.Context, p ecosystem.Project, given []ecosystem.Given, failed, passed int, added bool) error {
+	for _, g := range given {
+		well, err := r.goesWell(ctx, g.Command)
+		if err != nil {
+			return err
+		}
+		names := results.Listed(g.Variables, 3)
+		switch {
+		case !well && added && !g.InTests:
+			continue
+		case !well:
+			r.notCovered("%s: what its tests do by %s, which %s sets for them: %q fails on the base here", p.What, names, g.From, g.Text)
+			continue
+		case !added && failed > passed, !added && passed == 0:
+			r.addOwn(p, g.Command, failed, passed)
+			added = true
+			continue
+		}
+		added = true
+		r.addBeside(g.Command)
+		r.note("%s sets %s for tests of %s: %q is run as well, and counts as one test", g.From, names, p.What, g.Text)
+	}
+	return nil
+}
+
+// addBeside has a project's own command run on both sides, beside its runner.
+func (r *runner) addBeside(c ecosystem.Command) {
+	for _, side := range []Side{Base, Head} {
+		r.plan[side].Test = append(r.plan[side].Test, c)
+	}
+	r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
 }
 
 // ranEmpty says whether the runner of a project reported on the base that there is no test.
@@ -178,23 +228,19 @@ func (r *runner) addOwn(p ecosystem.Project, c ecosystem.Command, failed, passed
 		line := p.What + ": " + n
 		r.res.NotCovered = slices.DeleteFunc(r.res.NotCovered, func(l string) bool { return l == line })
 	}
-	alone := failed > passed || passed == 0
-	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
-	for _, side := range []Side{Base, Head} {
-		plan := r.plan[side]
-		if alone {
-			plan.Test = slices.DeleteFunc(slices.Clone(plan.Test), ofRunner)
-		}
-		plan.Test = append(plan.Test, c)
-	}
-	if !alone {
-		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
+	if failed <= passed && passed > 0 {
+		r.addBeside(c)
 		if failed == 0 {
 			r.note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
 		} else {
 			r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
 		}
 		return
+	}
+	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
+	for _, side := range []Side{Base, Head} {
+		plan := r.plan[side]
+		plan.Test = append(slices.DeleteFunc(slices.Clone(plan.Test), ofRunner), c)
 	}
 	for id, t := range r.suites[Base] {
 		if id.Unit == p.Dir && t.Eco == p.Eco.Name && id.Command != c.Text {

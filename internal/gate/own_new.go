@@ -25,7 +25,11 @@ func (r *runner) passByOwn(ctx context.Context) error {
 		if !slices.ContainsFunc(t.NewFailing, in) {
 			continue
 		}
-		for _, c := range p.OwnTests {
+		own := slices.Clone(p.OwnTests)
+		for _, g := range p.Given {
+			own = append(own, g.Command)
+		}
+		for _, c := range own {
 			well, err := r.wellOnBoth(ctx, c)
 			if err != nil {
 				return err

@@ -112,6 +112,7 @@ var shownBy = map[string][]string{
 	"vendored_old":                    {"vendored"},
 	"weakened_make":                   {"weakened_make_untrusted"},
 	"workspace":                       {"go_command", "nested", "replaced", "workspace_commands"},
+	"workflow_variable_go_untrusted":  {"workflow_variable_fails_node"},
 }
 
 // longScenarios are what make test leaves to make variants because each takes seconds of a

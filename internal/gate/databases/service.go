@@ -5,13 +5,13 @@ package databases
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
+	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -41,30 +41,6 @@ var kinds = map[string]Kind{
 	"redis": Redis, "valkey": Redis, "mysql": MySQL, "mariadb": MySQL, "percona": MySQL,
 }
 
-// A workflow is what is read of a workflow of GitHub Actions
-// (https://docs.github.com/actions/reference/workflow-syntax-for-github-actions).
-type workflow struct {
-	Env  map[string]any `yaml:"env"`
-	Jobs map[string]job `yaml:"jobs"`
-}
-
-type job struct {
-	Env      map[string]any   `yaml:"env"`
-	Services map[string]aside `yaml:"services"`
-	Steps    []struct {
-		Env map[string]any `yaml:"env"`
-	} `yaml:"steps"`
-}
-
-type aside struct {
-	Image string         `yaml:"image"`
-	Env   map[string]any `yaml:"env"`
-	Ports []any          `yaml:"ports"`
-}
-
-// most bounds a workflow file that is read, in bytes.
-const most = 1 << 20
-
 // Find returns the services of the first job of each kind of service, in the order of the
 // files and of the names of jobs, and the variables by which these jobs name them to their
 // tests. What cannot be read as a workflow has none.
@@ -72,17 +48,15 @@ func Find(read func(name string) ([]byte, error), files []string) ([]Service, []
 	var found []Service
 	env := map[string]string{}
 	for _, name := range slices.Sorted(slices.Values(files)) {
-		if ok, err := path.Match(".github/workflows/*.y*ml", name); !ok || err != nil {
+		if !workflows.Is(name) {
 			continue
 		}
 		data, err := read(name)
-		var w workflow
-		if err != nil || len(data) > most || yaml.Unmarshal(data, &w) != nil {
+		if err != nil {
 			continue
 		}
-		for _, id := range keys(w.Jobs) {
-			own := w.Jobs[id].services(name)
-			fresh := slices.DeleteFunc(own, func(s Service) bool {
+		for _, j := range workflows.Jobs(name, data) {
+			fresh := slices.DeleteFunc(services(j), func(s Service) bool {
 				return slices.ContainsFunc(found, func(f Service) bool {
 					return f.Name == s.Name || f.Kind != "" && f.Kind == s.Kind || f.Port == s.Port && s.Port != 0
 				})
@@ -91,9 +65,8 @@ func Find(read func(name string) ([]byte, error), files []string) ([]Service, []
 				continue
 			}
 			found = append(found, fresh...)
-			j := w.Jobs[id]
-			for _, vars := range append([]map[string]any{w.Env, j.Env}, j.steps()...) {
-				for _, k := range keys(vars) {
+			for _, vars := range append([]map[string]any{j.Env}, envOfSteps(j)...) {
+				for _, k := range slices.Sorted(maps.Keys(vars)) {
 					if v, ok := variable(k, vars[k], fresh); ok && env[k] == "" {
 						env[k] = v
 					}
@@ -102,13 +75,13 @@ func Find(read func(name string) ([]byte, error), files []string) ([]Service, []
 		}
 	}
 	var out []string
-	for _, k := range keys(env) {
+	for _, k := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, k+"="+env[k])
 	}
 	return found, out
 }
 
-func (j job) steps() []map[string]any {
+func envOfSteps(j workflows.Job) []map[string]any {
 	var out []map[string]any
 	for _, s := range j.Steps {
 		out = append(out, s.Env)
@@ -117,16 +90,16 @@ func (j job) steps() []map[string]any {
 }
 
 // services are those of a job, by name.
-func (j job) services(file string) []Service {
+func services(j workflows.Job) []Service {
 	var out []Service
-	for _, name := range keys(j.Services) {
+	for _, name := range slices.Sorted(maps.Keys(j.Services)) {
 		a := j.Services[name]
 		image, _, _ := strings.Cut(a.Image, "@")
 		base, _, _ := strings.Cut(path.Base(image), ":")
-		s := Service{Name: name, Kind: kinds[base], Image: a.Image, From: file}
+		s := Service{Name: name, Kind: kinds[base], Image: a.Image, From: j.File}
 		text := func(names ...string) string {
 			for _, n := range names {
-				if v, ok := plain(a.Env[n]); ok {
+				if v, ok := workflows.Plain(a.Env[n]); ok {
 					return v
 				}
 			}
@@ -159,15 +132,6 @@ func (j job) services(file string) []Service {
 
 // word is what names of users and databases are made of, and may be missing.
 var word = pattern.New(`^[A-Za-z0-9_.-]*$`)
-
-// plain is a value without an expression.
-func plain(v any) (string, bool) {
-	if v == nil {
-		return "", false
-	}
-	s := fmt.Sprint(v)
-	return s, !strings.Contains(s, "${{")
-}
 
 var (
 	varName = pattern.New(`^[A-Z_][A-Z0-9_]*$`)
@@ -202,13 +166,4 @@ func variable(name string, value any, services []Service) (string, bool) {
 		text = host
 	}
 	return text, named
-}
-
-func keys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

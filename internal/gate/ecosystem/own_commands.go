@@ -41,11 +41,14 @@ func (p *Project) NotRun() string {
 // files are, which here is elsewhere.
 var notOwn = pattern.New(`^(?:PATH|HOME|TMPDIR|TEMP|TMP|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|COVERAGE\w*|RUBYOPT|RUBYLIB|GEM_\w+|BUNDLE_\w+|PIP_\w+|UV_\w+|LD_\w+)$`)
 
+// Takes says whether a variable is taken from a project.
+func Takes(name string) bool { return !notOwn.MatchString(name) }
+
 // Assignments writes variables before a command.
 func Assignments(found [][2]string) string {
 	var out []string
 	for _, v := range found {
-		if !notOwn.MatchString(v[0]) {
+		if Takes(v[0]) {
 			out = append(out, v[0]+"="+Quoted(v[1]))
 		}
 	}

@@ -38,6 +38,18 @@ type Project struct {
 	// OwnTests are the project's own commands for its tests, where Test calls the runner by
 	// itself: its script, or the target of its folder.
 	OwnTests []Command
+
+	// Given are calls of the runner of its tests in workflows, which give them variables that
+	// its sources name.
+	Given []Given
+}
+
+// Given is a command for tests with variables that a workflow gives it.
+type Given struct {
+	Command
+	Variables []string // names
+	From      string   // the workflow's file
+	InTests   bool     // files of tests name one
 }
 
 // Choose splits projects into those that the changed paths can affect, with those that have
@@ -153,6 +165,10 @@ func (p Project) MovedTo(dir string) Project {
 		for i := range *list {
 			(*list)[i].Unit = dir
 		}
+	}
+	p.Given = slices.Clone(p.Given)
+	for i := range p.Given {
+		p.Given[i].Unit = dir
 	}
 	p.Dir = dir
 	return p

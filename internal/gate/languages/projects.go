@@ -31,6 +31,11 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 			out = append(out, p)
 		}
 	}
+	for i := range out {
+		if len(out[i].Test) > 0 {
+			out[i].Given = given(s, out[i])
+		}
+	}
 	return out
 }
 

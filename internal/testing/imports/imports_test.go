@@ -55,17 +55,18 @@ var table = []row{
 	{"internal/gate/runs", "internal/gate/results internal/gate/compare internal/folder"},                                                                                                                                                                                                                                            // results in, lists out
 	{"internal/gate/sides", "internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare internal/workspace internal/change"},                                                                                                                      // it reads, and runs nothing
 	{"internal/gate/classes", "internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare"},                                                                                                                                                                             // names and texts in, classes out
-	{"internal/gate/languages", "internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results"},                                                                                                                                                                                                                         // the one list of them
+	{"internal/gate/languages", "internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/workflows"},                                                                                                                                                                                                 // the one list of them
 	{"internal/gate/ecosystem", "internal/gate/results internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                                                                                                                 // it describes commands, and runs none
 	{"internal/gate/ecosystem/...", "internal/gate/ecosystem internal/gate/results internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                                                                                     // one language each, which knows no other
 	{"internal/gate/checks", "internal/gate/behave internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/mutate internal/gate/cmdline internal/workspace"},                                                                                                                       // what they may have run is given to them
 
-	{"internal/gate/results", ""},    // output in, results out
-	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
-	{"internal/gate/behave", "-"},    // text in, text out
-	{"internal/gate/mutate", "-"},    // text in, text out: it starts nothing and reads no file
-	{"internal/gate/cmdline", "-"},   // text in, text out
-	{"internal/gate/compare", "-"},   // results in, classes out
+	{"internal/gate/results", ""},                          // output in, results out
+	{"internal/gate/workflows", "-"},                       // text in, jobs out
+	{"internal/gate/databases", "internal/gate/workflows"}, // files in, a command out: it starts nothing
+	{"internal/gate/behave", "-"},                          // text in, text out
+	{"internal/gate/mutate", "-"},                          // text in, text out: it starts nothing and reads no file
+	{"internal/gate/cmdline", "-"},                         // text in, text out
+	{"internal/gate/compare", "-"},                         // results in, classes out
 
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
@@ -76,8 +77,8 @@ var table = []row{
 
 	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace"},
 	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/orchestrator/route internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
-	{"internal/scaffold", "internal/config internal/gate"},                                    // what the gate finds, as commands of a configuration
-	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"}, // of what others left, computed again
+	{"internal/scaffold", "internal/config internal/gate"},                                       // what the gate finds, as commands of a configuration
+	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"},    // of what others left, computed again
 	{"internal/terminal", "agent internal/columns internal/gate internal/model internal/report"}, // it shows their events
 
 	{"internal/policy", ""},

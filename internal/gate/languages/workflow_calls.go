@@ -1,0 +1,184 @@
+package languages
+
+import (
+	"bytes"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/workflows"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// given are the calls of a runner of a project's tests in the steps of workflows that run in its
+// folder, with the variables that these give them and its sources name. A step that gives
+// none says nothing new.
+func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
+	var out []ecosystem.Given
+	names := namer{s: s, p: p, known: map[string]naming{}}
+	for _, f := range s.Files {
+		if !workflows.Is(f) {
+			continue
+		}
+		for _, j := range workflows.Jobs(f, s.Read(".", f)) {
+			written := map[string]any{} // by steps before, for those after them
+			for _, step := range j.Steps {
+				for _, m := range writtenVariable.FindAllStringSubmatch(step.Run, -1) {
+					written[m[1]] = m[2]
+				}
+				if path.Clean(step.Dir) != p.Dir || step.Shell != "" && !strings.HasPrefix(step.Shell, "bash") && step.Shell != "sh" {
+					continue
+				}
+				all := variables(j.Env, written, step.Env)
+				for line := range strings.Lines(strings.ReplaceAll(step.Run, "\\\n", " ")) {
+					call, own := stepCall(strings.TrimSpace(line), p)
+					vars := names.those(append(slices.Clone(all), own...))
+					if call == "" || len(vars) == 0 {
+						continue
+					}
+					text := ecosystem.Assignments(vars) + " " + call
+					if len(out) == maxGiven || slices.ContainsFunc(out, func(o ecosystem.Given) bool { return o.Text == text }) {
+						continue
+					}
+					g := ecosystem.Given{From: f, Command: ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: text, Eco: p.Eco.Name}.InShell()}
+					for _, v := range vars {
+						g.Variables = append(g.Variables, v[0])
+						g.InTests = g.InTests || names.known[v[0]] == byTests
+					}
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// maxGiven bounds how many calls with other variables are tried.
+const maxGiven = 3
+
+// naming says which of a project's sources name a variable.
+type naming int
+
+const (
+	byNone naming = iota
+	bySources
+	byTests // files of tests, or conftest.py
+)
+
+// A namer looks for names of variables in the sources of a project.
+type namer struct {
+	s     *ecosystem.Survey
+	p     ecosystem.Project
+	known map[string]naming
+}
+
+// those are the variables that sources name, and that are not set for all commands anyway.
+func (n namer) those(vars [][2]string) [][2]string {
+	return slices.DeleteFunc(vars, func(v [2]string) bool {
+		if _, known := n.known[v[0]]; !known {
+			n.known[v[0]] = n.of(v[0])
+		}
+		return n.known[v[0]] == byNone || v == alwaysSet || !ecosystem.Takes(v[0])
+	})
+}
+
+func (n namer) of(variable string) naming {
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(variable) + `\b`)
+	out := byNone
+	for _, f := range n.s.Files {
+		if !ecosystem.Inside(n.p.Dir, f) || !IsSource(f) {
+			continue
+		}
+		src := n.s.Read(".", f)
+		switch {
+		case !word.Match(src):
+		case n.p.Eco.IsTest != nil && n.p.Eco.IsTest(f), path.Base(f) == "conftest.py", bytes.Contains(src, []byte("#[cfg(test)]")):
+			return byTests
+		default:
+			out = bySources
+		}
+	}
+	return out
+}
+
+// alwaysSet is set for all commands.
+var alwaysSet = [2]string{"CI", "true"}
+
+// writtenVariable is a variable that a step writes for those after it.
+var writtenVariable = pattern.New(`(?m)\becho\s+["']?(\w+)=([^"'$\n]*?)["']?\s*>>\s*["']?\$\{?GITHUB_ENV\b`)
+
+// variables are those of several sets that have a plain value, later sets above the ones before,
+// in the order of their names.
+func variables(sets ...map[string]any) [][2]string {
+	all := map[string]any{}
+	for _, s := range sets {
+		maps.Copy(all, s)
+	}
+	var out [][2]string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if value, ok := workflows.Plain(all[name]); ok && variableName.MatchString(name) {
+			out = append(out, [2]string{name, value})
+		}
+	}
+	return out
+}
+
+var variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// stepCall is a line of a step that is one call of a runner of a project's tests, without the
+// variables that it sets itself, and these; empty: it is none.
+func stepCall(line string, p ecosystem.Project) (call string, own [][2]string) {
+	if !runsTests.MatchString(line) || strings.Contains(line, "${{") {
+		return "", nil
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return "", nil
+	}
+	c, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return "", nil
+	}
+	for _, a := range c.Assigns {
+		name, value, _ := strings.Cut(ecosystem.Printed(&syntax.CallExpr{Assigns: []*syntax.Assign{a}}), "=")
+		if strings.ContainsAny(value, "$`") {
+			return "", nil
+		}
+		own = append(own, [2]string{name, strings.Trim(value, `"'`)})
+	}
+	words := ecosystem.Written(&syntax.CallExpr{Args: c.Args})
+	text := strings.Join(words, " ")
+	if program := path.Base(words[0]); text != p.Target && !slices.Contains(p.Eco.Programs, program) && runners[program] != p.Eco.Name {
+		return "", nil
+	}
+	return strings.Join(asHere(words, p), " "), own
+}
+
+// asHere is a call of a runner of Python's tests as the project's own are called here: by what
+// its environment has, which actions/setup-python and pip make in another way there.
+func asHere(words []string, p ecosystem.Project) []string {
+	for _, t := range p.Test {
+		here := strings.Fields(t.Text)
+		for _, runner := range []string{"pytest", "unittest"} {
+			from, to := slices.Index(words, runner), slices.Index(here, runner)
+			if from >= 0 && to >= 0 {
+				return append(slices.Clone(here[:to]), words[from:]...)
+			}
+		}
+	}
+	return words
+}
+
+// runners are programs that run tests and belong to an ecosystem, beside those by which
+// it is known.
+var runners = map[string]string{
+	"gotestsum": "Go", "py.test": "Python", "tox": "Python", "nox": "Python", "hatch": "Python", "pdm": "Python", "coverage": "Python",
+	"npx": "Node.js", "jest": "Node.js", "mocha": "Node.js", "vitest": "Node.js", "ava": "Node.js", "tap": "Node.js",
+	"rspec": "Ruby", "rake": "Ruby", "phpunit": "PHP", "mvnw": "Java", "gradlew": "Java",
+}

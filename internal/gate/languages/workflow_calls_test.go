@@ -1,0 +1,67 @@
+package languages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/trees"
+)
+
+// TestGiven holds which calls of workflows give variables to a project's tests.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	python := &ecosystem.Ecosystem{Name: "Python", Programs: []string{"python", "uv", "pytest"}, IsTest: func(name string) bool { return strings.HasPrefix(name, "tests/") }}
+	const file = ".github/workflows/ci.yml"
+	for name, tt := range map[string]struct {
+		steps string // of the job
+		want  string
+	}{
+		"of a step":                {"- {run: pytest -q, env: {SHOP: 1, MORE: x}}", "SHOP=1 pytest -q [SHOP] tests"},
+		"by another name":          {"- {run: python -m pytest -q, env: {SHOP: 1}}\n    - {run: uv run pytest, env: {SHOP: 2}}", "SHOP=1 PYTHONPATH=. pytest -q [SHOP] tests; SHOP=2 PYTHONPATH=. pytest [SHOP] tests"},
+		"of the call":              {"- run: SHOP='a b' pytest", "SHOP='a b' pytest [SHOP] tests"},
+		"of a step before":         {"- run: echo SHOP=on >> $GITHUB_ENV\n    - run: python -m pytest", "SHOP=on python -m pytest [SHOP] tests"},
+		"of the product":           {"- {run: pytest, env: {RATE: 2}}", "RATE=2 pytest [RATE]"},
+		"of several lines":         {"- env: {SHOP: 1}\n      run: |\n        pip install x\n        pytest \\\n          -x", "SHOP=1 pytest -x [SHOP] tests"},
+		"twice the same":           {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
+		"the target":               {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
+		"an expression":            {"- {run: pytest, env: {SHOP: \"${{ matrix.x }}\"}}", ""},
+		"an expression in a call":  {"- {run: \"pytest ${{ matrix.x }}\", env: {SHOP: 1}}", ""},
+		"another variable's value": {"- run: SHOP=$X pytest", ""},
+		"which nothing names":      {"- {run: pytest, env: {COLOUR: 1}}", ""},
+		"where programs are":       {"- {run: pytest, env: {PYTHONPATH: /x}}", ""},
+		"set for all":              {"- {run: pytest, env: {CI: true}}", ""},
+		"another folder":           {"- {run: pytest, env: {SHOP: 1}, working-directory: web}", ""},
+		"another shell":            {"- {run: pytest, env: {SHOP: 1}, shell: pwsh}", ""},
+		"another language":         {"- {run: npm test, env: {SHOP: 1}}", ""},
+		"several commands":         {"- {run: cd web && pytest, env: {SHOP: 1}}", ""},
+		"no tests":                 {"- {run: pip install ., env: {SHOP: 1}}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var notes strings.Builder
+			s := trees.Survey(t, map[string]string{
+				file: "jobs:\n  test:\n    steps:\n    " + tt.steps + "\n", "tests/test_a.py": "SHOP PYTHONPATH CI SHOPS", "a.py": "RATE",
+			}, &notes)
+			var out []string
+			p := ecosystem.Project{Dir: ".", Eco: python, Target: "make test"}
+			if name == "by another name" {
+				p.Test = []ecosystem.Command{{Text: "PYTHONPATH=. pytest --junitxml=x"}}
+			}
+			for _, g := range given(s, p) {
+				text := fmt.Sprint(g.Text, " ", g.Variables)
+				if g.InTests {
+					text += " tests"
+				}
+				out = append(out, text)
+				if g.From != file || g.Unit != "." || g.Eco != "Python" {
+					t.Errorf("%+v", g)
+				}
+			}
+			if got := strings.Join(out, "; "); got != tt.want {
+				t.Errorf("\n got %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
