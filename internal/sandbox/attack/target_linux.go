@@ -33,6 +33,7 @@ type target struct {
 	Persist, Beat                      string
 	Fill, Memory                       int // MB to try
 	Processes                          int
+	Measured                           bool     // what it takes is measured while it runs
 	Tools                              []string // directories of the operator's search path, in the home
 	Beside, Among, Work                []string // credentials beside them, inside of what is shown of them, and of a runner
 	key                                int      // in the user's keyring
@@ -74,7 +75,7 @@ func newTarget(pl plan, dir string) (t target, stop func(), err error) {
 		Git: dir + "/repo/.git", Outside: dir + "/outside", Cache: dir + "/cache", Key: dir + "/etc/app.pem", Program: dir + "/program/ycbot",
 		Self: pl.Self, Suid: pl.Suid, CommandFile: dir + "/runner/set_env", Socket: dir + "/docker.sock", Abstract: fmt.Sprintf("ycbot-attack-%d", os.Getpid()),
 		Shm: 0x5ec0000 + os.Getpid()%0x10000, Persist: fmt.Sprintf("/dev/shm/ycbot-attack-%d", os.Getpid()),
-		Fill: 240, Memory: 2048, Processes: 200,
+		Fill: 240, Memory: 2048, Processes: 200, Measured: pl.Mode != "none",
 	}
 	t.Beat = t.Build + "/beat"
 	t.Tools, t.Beside, t.Among, t.Work = homeOfTools(t.Home)
