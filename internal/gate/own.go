@@ -29,10 +29,13 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		}
 		failed, passed := r.endedIn(p)
 		besides := r.besides(p)
-		more := len(besides) > 0 || len(p.Scripts) > 0 && r.tookOnBase() < ownLeast
+		more := len(besides) > 0 || (len(p.Scripts) > 0 || p.Differs != "") && r.tookOnBase() < ownLeast
 		given := p.Given
 		if failed == 0 && passed > 0 {
 			given = slices.DeleteFunc(slices.Clone(given), func(g ecosystem.Given) bool { return !g.InTests })
+			if p.Differs != "" && !more {
+				r.notCovered("%s: %q runs more, or in another way: %s; it is not run, as the tests take more than %s", p.What, p.Target, p.Differs, ownLeast)
+			}
 			if !more && len(given) == 0 {
 				continue
 			}
@@ -45,7 +48,7 @@ func (r *runner) ownCommands(ctx context.Context) error {
 			if failed == 0 && passed > 0 && !more {
 				break
 			}
-			if failed == 0 && passed > 0 && c.Text != p.Target { // what else runs is in the target
+			if failed == 0 && passed > 0 && !p.IsTarget(c) { // what else runs is in the target
 				continue
 			}
 			well, err := r.goesWell(ctx, c)
@@ -61,8 +64,11 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		if err := r.givenVariables(ctx, p, given, failed, passed, added); err != nil {
 			return err
 		}
-		if len(besides) > 0 {
+		switch {
+		case len(besides) > 0:
 			r.notCovered("%s: its own commands also run %s, which is not run", p.What, results.Listed(besides, 3))
+		case p.Differs != "" && !added && passed > 0:
+			r.notCovered("%s: %q runs more, or in another way: %s; it fails on the base here", p.What, p.Target, p.Differs)
 		}
 	}
 	return nil
@@ -230,9 +236,12 @@ func (r *runner) addOwn(p ecosystem.Project, c ecosystem.Command, failed, passed
 	}
 	if failed <= passed && passed > 0 {
 		r.addBeside(c)
-		if failed == 0 {
+		switch {
+		case failed == 0 && p.Differs != "" && p.IsTarget(c):
+			r.note("%q runs more than the runner of %s, or in another way: %s; it is run as well, and counts as one test", c.Text, p.What, p.Differs)
+		case failed == 0:
 			r.note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
-		} else {
+		default:
 			r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
 		}
 		return

@@ -37,6 +37,12 @@ func (p *Project) NotRun() string {
 	return fmt.Sprintf("%q also runs %s, which is not run; \"commands: {test: %s}\" in .github/ycbot.yml at the base does", command, results.Listed(p.Scripts, 3), command)
 }
 
+// IsTarget says whether a command is a call of a target for tests of the project's folder.
+func (p *Project) IsTarget(c Command) bool {
+	tool, _, _ := strings.Cut(p.Target, " ")
+	return p.Target != "" && strings.HasPrefix(c.Text, tool+" ")
+}
+
 // notOwn are the variables that are not taken from a project: they say where programs and their
 // files are, which here is elsewhere.
 var notOwn = pattern.New(`^(?:PATH|HOME|TMPDIR|TEMP|TMP|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|COVERAGE\w*|RUBYOPT|RUBYLIB|GEM_\w+|BUNDLE_\w+|PIP_\w+|UV_\w+|LD_\w+)$`)

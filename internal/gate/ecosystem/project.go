@@ -31,6 +31,7 @@ type Project struct {
 	Notes   []string // what cannot be known of its tests, and why
 	Target  string   // the call of its folder's target for tests, which is not run; empty: there is none
 	Scripts []string // that this runs beside the project's tests
+	Differs string   // what it does in another way than Test, or beside it; empty: nothing
 	Own     any      // what its ecosystem keeps of it
 
 	Setup, Warm, Build, Lint, Test []Command

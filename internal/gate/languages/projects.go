@@ -58,12 +58,15 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // generates is a call that makes sources of what their comments say.
 var generates = pattern.New(`\bgo generate\b`)
 
-// scripted notes the scripts that the target for tests of the project's folder runs beside the
-// runner, as nothing else runs them.
+// scripted notes the target for tests of the project's folder, what it does in another way than
+// ycbot calls the runner, and the scripts that it runs beside it, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
-	if p.Target = TargetForTests(s, p.Dir); p.Target != "" {
-		target := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell()
-		p.OwnTests = slices.Insert(p.OwnTests, 0, target) // it may run more than a script
+	for i, t := range native.TargetsForTests(s, p.Dir) {
+		if i == 0 {
+			p.Target, p.Differs = t, otherwise(s, p.Dir)
+		}
+		target := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: t, Eco: p.Eco.Name}.InShell()
+		p.OwnTests = slices.Insert(p.OwnTests, i, target) // it may run more than a script
 	}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
 		recipes := ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))
@@ -80,4 +83,9 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 }
 
 // TargetForTests is the command that runs a folder's target for tests, "" where it has none.
-func TargetForTests(s *ecosystem.Survey, dir string) string { return native.TargetForTests(s, dir) }
+func TargetForTests(s *ecosystem.Survey, dir string) string {
+	if t := native.TargetsForTests(s, dir); len(t) > 0 {
+		return t[0]
+	}
+	return ""
+}

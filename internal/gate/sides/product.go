@@ -1,19 +1,23 @@
 package sides
 
 import (
+	"bytes"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Product says whether a touched file is a part of the product as well, which the head has
-// otherwise: sources of the base import it, or have it as their data, or it is what the
-// product is built by. keep is what to put in its place with the head's part in it; nil: the
+// otherwise: sources of the base import it, or have it as their data, or the change has them do
+// so, or it is what the product is built by. A file that is added or removed is one where
+// no test that the change touches names it. keep is what to put in its place with the head's part in it; nil: the
 // file is the head's.
 func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 	switch t.Class {
@@ -22,15 +26,17 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 			return nil, false
 		}
 		_, source, _ := r.namedIn(t.Path, classes.Imports)
-		return nil, source || native.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
+		return nil, source || r.newlyNamed(t.Path, func(text, dir, name string) bool {
+			return classes.Imports(text, dir, name) || classes.NamesInTree(text, dir, name)
+		}) || t.Class == compare.Support && r.unnamed(t.Path) || native.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
 			t.Class == compare.Support && classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
 	case compare.Data:
-		return nil, r.inProduct(t.Path)
+		return nil, r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || r.unnamed(t.Path)
 	case compare.Steering:
 		if data := classes.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
 			return &workspace.Put{Path: t.Path, Data: data}, true
 		}
-		return nil, !t.Mixed && r.inProduct(t.Path)
+		return nil, !t.Mixed && r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree)
 	}
 	return nil, false
 }
@@ -44,4 +50,35 @@ func (r *Reader) inProduct(name string) bool {
 	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
 		return !f.test && !f.apart && !classes.InTestFolder(f.name) && !besideProduct.MatchString(f.name) && classes.NamesInTree(r.textOf(f), path.Dir(f.name), name)
 	})
+}
+
+// newlyNamed says whether a source that the change touches, and that is no test, refers to a file
+// as the head has it.
+func (r *Reader) newlyNamed(name string, refers func(text, dir, name string) bool) bool {
+	for f, v := range r.Texts {
+		if f != name && v.Head != nil && languages.IsSource(f) && !languages.IsTestSource(f) && !classes.InTestFolder(f) && !classes.IsRunnerSettings(f) &&
+			!besideProduct.MatchString(f) && refers(string(v.Head), path.Dir(f), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// unnamed says whether a file is added or removed, and no test that the change touches names it:
+// what reads it then is the product, by a name that it puts together.
+func (r *Reader) unnamed(name string) bool {
+	v, ok := r.Texts[name]
+	if !ok || v.Base != nil && v.Head != nil {
+		return false
+	}
+	stem, _, _ := strings.Cut(path.Base(name), ".")
+	named := func(text []byte) bool {
+		return bytes.Contains(text, []byte(path.Base(name))) || slices.ContainsFunc([]string{`"`, "'", "`"}, func(q string) bool { return bytes.Contains(text, []byte(q+stem+q)) })
+	}
+	for f, t := range r.Texts {
+		if f != name && languages.IsSource(f) && languages.IsTestSource(f) && (named(t.Head) || named(t.Base)) {
+			return false
+		}
+	}
+	return true
 }

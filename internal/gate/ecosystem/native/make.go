@@ -69,17 +69,34 @@ func (m maker) targets(text []byte) func(names ...string) string {
 // testTargets are what people call the target that runs the tests.
 var testTargets = []string{"test", "tests", "check"}
 
-// TargetForTests is the command that runs a folder's target for tests, "" where it has none.
-func TargetForTests(s *ecosystem.Survey, dir string) string {
+// TargetsForTests are the commands that run a folder's targets for tests: first the one that
+// runs another of them as well.
+func TargetsForTests(s *ecosystem.Survey, dir string) []string {
+	var out []string
 	for _, m := range makers() {
-		if file := s.First(dir, m.files...); file != "" {
-			if t := m.targets(s.Read(dir, file))(testTargets...); t != "" {
-				return m.tool + " " + t
+		file := s.First(dir, m.files...)
+		if file == "" {
+			continue
+		}
+		src := s.Read(dir, file)
+		has := m.targets(src)
+		for _, t := range testTargets {
+			if has(t) != "" {
+				out = append(out, m.tool+" "+t)
 			}
 		}
+		if len(out) > 1 && wholeCheck.Match(src) {
+			out = slices.Insert(out[:len(out)-1], 0, out[len(out)-1])
+		}
+		if len(out) > 0 {
+			break
+		}
 	}
-	return ""
+	return out
 }
+
+// wholeCheck is a target that runs the tests and more, of a Makefile or a justfile.
+var wholeCheck = pattern.New(`(?m)^check\b[^:=\n]*:[^=\n]*(?:\btests?\b|\n(?:[ \t]+.*\n)*?[ \t]+.*(?:\$[({]MAKE[)}]|\bmake|\bjust)\s+tests?\b)`)
 
 // findMakeProjects makes a project of every such file that has a target for
 // tests. Projects of other ecosystems in the same folder go first: see package languages.
