@@ -20,9 +20,11 @@ func (r *runner) passByOwn(ctx context.Context) error {
 	}
 	for _, p := range r.plan[Head].Projects {
 		in := func(k Case) bool {
-			return k.ID.Unit == p.Dir && k.ID.Test != "" && r.suites[Head][k.ID].Eco == p.Eco.Name
+			return k.ID.Unit == p.Dir && k.ID.Command == "" && r.suites[Head][k.ID].Eco == p.Eco.Name
 		}
-		if !slices.ContainsFunc(t.NewFailing, in) {
+		regressed := func(k Case) bool { return in(k) && r.onlyEdited(k) }
+		failing := slices.Concat(filtered(t.NewFailing, in), filtered(t.Regressed, regressed))
+		if len(failing) == 0 {
 			continue
 		}
 		own := slices.Clone(p.OwnTests)
@@ -37,28 +39,40 @@ func (r *runner) passByOwn(ctx context.Context) error {
 			if !well {
 				continue
 			}
-			runs, known, err := r.runsToo(ctx, p, c, slices.DeleteFunc(slices.Clone(t.NewFailing), func(k Case) bool { return !in(k) }))
+			runs, known, err := r.runsToo(ctx, p, c, failing)
 			if err != nil {
 				return err
 			}
 			if known && !runs {
 				continue
 			}
-			for _, k := range t.NewFailing {
-				if !in(k) {
-					continue
-				}
+			for _, k := range failing {
 				r.note("%s is new or edited, and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
 				if !known { // it may not be among what that runs
 					t.Unknown = append(t.Unknown, k)
 				}
 			}
-			t.NewFailing = slices.DeleteFunc(t.NewFailing, in)
+			t.NewFailing, t.Regressed = slices.DeleteFunc(t.NewFailing, in), slices.DeleteFunc(t.Regressed, regressed)
 			t.Sort()
 			break
 		}
 	}
 	return nil
+}
+
+// onlyEdited says whether a file or package of tests as a whole fails for what the change makes
+// of the tests themselves: all of the base's tests in it hold.
+func (r *runner) onlyEdited(k Case) bool {
+	e := r.res.Expectations
+	if k.ID.Test != "" || e == nil || e.Held == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(e.Changed, func(x Expectation) bool { return x.ID.Unit == k.ID.Unit && x.ID.Package == k.ID.Package })
+}
+
+// filtered are those of a list that something is said of.
+func filtered(list []Case, is func(Case) bool) []Case {
+	return slices.DeleteFunc(slices.Clone(list), func(k Case) bool { return !is(k) })
 }
 
 // wellOnBoth says whether a project's own command goes well on both sides. It is then one of

@@ -14,8 +14,9 @@ import (
 
 // otherwise is the first thing that the target for tests of a project's folder does in another
 // way than ycbot calls the runner, or beside it: options that decide how tests run, variables,
-// loops over calls, comparisons. Empty: there is none.
-func otherwise(s *ecosystem.Survey, dir string) string {
+// loops over calls, comparisons, folders that are no project by themselves. tested says which
+// folders are. Empty: there is none.
+func otherwise(s *ecosystem.Survey, dir string, tested func(dir string) bool) string {
 	file := native.FileOfTargets(s, dir)
 	if file == "" {
 		return ""
@@ -34,7 +35,7 @@ func otherwise(s *ecosystem.Survey, dir string) string {
 		parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 		if err != nil {
 			if runsTests.MatchString(line) {
-				return line
+				return short(line)
 			}
 			continue
 		}
@@ -42,7 +43,9 @@ func otherwise(s *ecosystem.Survey, dir string) string {
 		syntax.Walk(parsed, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CallExpr:
-				if found == "" && callsOtherwise(n) {
+				words := ecosystem.Written(&syntax.CallExpr{Args: n.Args})
+				elsewhere := len(words) == 2 && words[0] == "cd" && !strings.HasPrefix(words[1], "$") && !tested(path.Join(dir, strings.Trim(words[1], `"'`)))
+				if found == "" && (elsewhere && runsTests.MatchString(line) || callsOtherwise(n.Assigns, words)) {
 					found = line
 				}
 			case *syntax.ForClause, *syntax.WhileClause, *syntax.IfClause, *syntax.CaseClause:
@@ -55,10 +58,18 @@ func otherwise(s *ecosystem.Survey, dir string) string {
 			return found == ""
 		})
 		if found != "" {
-			return found
+			return short(found)
 		}
 	}
 	return ""
+}
+
+// short cuts a line for a sentence.
+func short(line string) string {
+	if r := []rune(line); len(r) > 100 {
+		return string(r[:100]) + "…"
+	}
+	return line
 }
 
 // makeExport is a variable that a Makefile sets for all that its recipes call.
@@ -66,8 +77,7 @@ var makeExport = pattern.New(`(?m)^export[ \t]+([A-Za-z_]\w*)[ \t]*[:?+]?=.*$`)
 
 // callsOtherwise says whether a call is one of a runner of tests with options that decide how
 // they run, or sets variables for one, or is no call of what only prepares, builds or formats.
-func callsOtherwise(c *syntax.CallExpr) bool {
-	words := ecosystem.Written(&syntax.CallExpr{Args: c.Args})
+func callsOtherwise(assigns []*syntax.Assign, words []string) bool {
 	if len(words) == 0 || words[0] == "" {
 		return false
 	}
@@ -76,15 +86,18 @@ func callsOtherwise(c *syntax.CallExpr) bool {
 		words[i] = strings.Trim(w, `"'`)
 	}
 	text := strings.Join(words, " ")
+	tests := runsTests.MatchString(text)
+	if tests && slices.ContainsFunc(assigns, func(a *syntax.Assign) bool {
+		return a.Name != nil && a.Name.Value != "CI" && ecosystem.Takes(a.Name.Value)
+	}) {
+		return true
+	}
 	switch {
 	case slices.Contains(strings.Fields("make just task npm yarn pnpm bun $(MAKE) tox nox hatch"), program):
 		return false // what these call is looked at by itself
-	case runsTests.MatchString(text):
-		for _, a := range c.Assigns {
-			if a.Name != nil && a.Name.Value != "CI" && ecosystem.Takes(a.Name.Value) {
-				return true
-			}
-		}
+	case program == "cmake" || program == "meson" && slices.Contains(words, "setup"):
+		return slices.ContainsFunc(words, configures)
+	case tests:
 		return optionsDecide(program, words)
 	}
 	if slices.Contains(prepares, program) {
@@ -98,20 +111,29 @@ func callsOtherwise(c *syntax.CallExpr) bool {
 	return !strings.HasPrefix(text, "$") // a variable of the Makefile that is not known
 }
 
+// configures says whether an argument of CMake or Meson decides what is built, and not only how.
+func configures(word string) bool {
+	return word == "--preset" || strings.HasPrefix(word, "--preset=") ||
+		strings.HasPrefix(word, "-D") && !configuresHow.MatchString(word)
+}
+
+var configuresHow = pattern.New(`^-D(?:CMAKE_(?:BUILD_TYPE|EXPORT|C_COMPILER|CXX_COMPILER|INSTALL|GENERATOR|MAKE)|BUILD_TESTING|buildtype|prefix|warning_level|werror|$)`)
+
 // What prepares, builds, formats, reports or looks for style, and checks nothing by running it:
 // programs, and those with what they are called with.
 var (
 	prepares = strings.Fields(`: . source true echo printf mkdir rm rmdir touch cp mv ln install cd pwd export unset set shopt ls cat date sleep which command
 		type exit chmod pip pip3 uv poetry pdm pipenv virtualenv bundle gem composer mvn gradle gofmt goimports gofumpt golangci-lint staticcheck govulncheck
-		ruff black isort mypy flake8 pylint pyright pre-commit eslint prettier tsc biome rubocop rustfmt clippy-driver codecov cmake ninja gcc cc g++ clang
-		clang-format clang-tidy ar ld protoc buf shellcheck docker docker-compose tsc esbuild rollup webpack vite`)
+		ruff black isort mypy flake8 pylint pyright pre-commit eslint prettier tsc biome rubocop rustfmt clippy-driver codecov ninja gcc cc g++ clang
+		clang-format clang-tidy ar ld protoc buf shellcheck docker docker-compose esbuild rollup webpack vite
+		tee head tail sed awk tr sort uniq wc find test [ go-junit-report gocov gocov-xml gcovr lcov genhtml tparse richgo`)
 	preparesBy = []string{
 		"go build", "go vet", "go fmt", "go mod", "go get", "go install", "go generate", "go tool", "go list", "go clean", "go work", "go version", "go env",
 		"python -m pip", "python3 -m pip", "python -m venv", "python3 -m venv", "python -m build", "python3 -m build", "python -m compileall",
 		"python -m mypy", "python3 -m mypy", "python -m black", "python -m flake8", "python setup.py build", "python3 setup.py build",
 		"coverage report", "coverage html", "coverage xml", "coverage erase", "coverage combine", "npx eslint", "npx prettier", "npx tsc",
 		"cargo build", "cargo fmt", "cargo clippy", "cargo check", "cargo fetch", "cargo doc", "cargo install", "mix deps.get", "mix format", "mix compile", "mix credo",
-		"dotnet restore", "dotnet build", "dotnet format", "meson setup", "meson compile", "git submodule", "git status",
+		"dotnet restore", "dotnet build", "dotnet format", "meson compile", "git submodule", "git status",
 	}
 )
 

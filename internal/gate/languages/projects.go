@@ -32,8 +32,14 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	for i := range out {
-		if len(out[i].Test) > 0 {
-			out[i].Given = given(s, out[i])
+		if len(out[i].Test) == 0 {
+			continue
+		}
+		out[i].Given = given(s, out[i])
+		if !out[i].Eco.Calls && out[i].Differs == "" {
+			out[i].Differs = otherwise(s, out[i].Dir, func(dir string) bool {
+				return slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir && len(p.Test) > 0 })
+			})
 		}
 	}
 	return out
@@ -63,7 +69,7 @@ var generates = pattern.New(`\bgo generate\b`)
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 	for i, t := range native.TargetsForTests(s, p.Dir) {
 		if i == 0 {
-			p.Target, p.Differs = t, otherwise(s, p.Dir)
+			p.Target, p.Differs = t, ""
 		}
 		target := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: t, Eco: p.Eco.Name}.InShell()
 		p.OwnTests = slices.Insert(p.OwnTests, i, target) // it may run more than a script

@@ -20,7 +20,7 @@ import (
 // folder, with the variables that these give them and its sources name. A step that gives
 // none says nothing new.
 func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
-	var out []ecosystem.Given
+	out := p.Given
 	names := namer{s: s, p: p, known: map[string]naming{}}
 	for _, f := range s.Files {
 		if !workflows.Is(f) {

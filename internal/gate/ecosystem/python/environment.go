@@ -67,3 +67,48 @@ func toxVariables(tox string) [][2]string {
 	}
 	return found
 }
+
+var (
+	toxFactor  = pattern.New(`(?m)^[ \t]*([a-z0-9_,{}!.-]+)[ \t]*:[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*([^\n{}]*)$`)
+	toxSection = pattern.New(`(?ms)^\[testenv:([^\]\n]+)\][ \t]*$(.*?)(?:^\[|\z)`)
+	toxPytest  = pattern.New(`\b(?:pytest|unittest|posargs)\b`)
+)
+
+// toxFactors are the sets of variables that tox gives the tests in single environments: by a
+// factor, or in a section of an environment that runs the tests as all do.
+func toxFactors(tox string) [][][2]string {
+	var out [][][2]string
+	at := map[string]int{}
+	add := func(name string, v [2]string) {
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], v)
+	}
+	if base := toxBase.FindStringSubmatch(tox); base != nil {
+		for _, m := range toxSetEnv.FindAllStringSubmatch(base[1], -1) {
+			for _, v := range toxFactor.FindAllStringSubmatch(m[1], -1) {
+				add(v[1], [2]string{v[2], strings.TrimSpace(v[3])})
+			}
+		}
+	}
+	for rest := tox; ; {
+		m := toxSection.FindStringSubmatchIndex(rest)
+		if m == nil {
+			break
+		}
+		name, text := rest[m[2]:m[3]], rest[m[4]:m[5]]
+		rest = rest[m[5]:]
+		if strings.Contains(text, "commands") && !toxPytest.MatchString(text) {
+			continue
+		}
+		for _, set := range toxSetEnv.FindAllStringSubmatch(text, -1) {
+			for _, v := range toxVariable.FindAllStringSubmatch(set[1], -1) {
+				add(name, [2]string{v[1], strings.TrimSpace(v[2])})
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(vars [][2]string) bool { return ecosystem.Assignments(vars) == "" })
+}

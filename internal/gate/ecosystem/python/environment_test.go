@@ -1,6 +1,7 @@
 package python
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -16,6 +17,19 @@ func TestOwnEnvironment(t *testing.T) {
 		"":                                      "",
 	} {
 		if got := ownVariables(pyFacts{tox: tox}); got != want {
+			t.Errorf("%q: %q, want %q", tox, got, want)
+		}
+	}
+	for tox, want := range map[string]string{
+		"[testenv]\nsetenv =\n    A = 1\n    fr: SHOP_LANG=fr\n    fr: SHOP_TAX=20\n    de: SHOP_LANG=de\n": "SHOP_LANG=fr SHOP_TAX=20; SHOP_LANG=de",
+		"[testenv:fr]\nset_env =\n    SHOP_LANG = fr\n[testenv:lint]\nsetenv = A=1\ncommands = ruff\n":      "SHOP_LANG=fr",
+		"[testenv]\nsetenv =\n    fr: PYTHONPATH = x\n":                                                     "",
+	} {
+		var got []string
+		for _, vars := range toxFactors(tox) {
+			got = append(got, ecosystem.Assignments(vars))
+		}
+		if got := strings.Join(got, "; "); got != want {
 			t.Errorf("%q: %q, want %q", tox, got, want)
 		}
 	}

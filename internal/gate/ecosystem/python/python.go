@@ -6,6 +6,7 @@ package python
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -219,11 +220,22 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	env := strings.TrimSpace("PYTHONPATH=" + where + " " + ownVariables(f))
+	call := cmp.Or(python, "python3") + " -m unittest " + strings.Join(unittestArgs(s, dir), " ")
 	if f.pytest {
 		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
-		return p
+		call = strings.TrimPrefix(python+" -m pytest", " -m ")
+	} else {
+		p.Test = append(p.Test, unittestCommand(c, env, python, unittestArgs(s, dir)))
 	}
-	p.Test = append(p.Test, unittestCommand(c, env, python, unittestArgs(s, dir)))
+	for _, vars := range toxFactors(f.tox) {
+		g := ecosystem.Given{Command: c, InTests: true, From: "tox.ini"}
+		g.Text = env + " " + ecosystem.Assignments(vars) + " " + call
+		g.Command = g.InShell()
+		for _, v := range vars {
+			g.Variables = append(g.Variables, v[0])
+		}
+		p.Given = append(p.Given, g)
+	}
 	return p
 }
 

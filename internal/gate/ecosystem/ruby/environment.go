@@ -40,3 +40,29 @@ func rakeBuild(src []byte) []string {
 	}
 	return out
 }
+
+var (
+	rakeDefines = pattern.New(`(?m)^\s*(?:Rake::TestTask\.new|RSpec::Core::RakeTask\.new|task)\b[\s(]*(?::|["'])?(test|spec)\b`)
+	rakePlain   = pattern.New(`(?m)^\s*(?:Rake::TestTask|RSpec::Core::RakeTask)\.new\s*(?:do\b|\{|$)`) // whose name is "test", or "spec"
+	rakeAsks    = pattern.New(`(?m)^\s*task\b[\s(]*(?::|["'])?(?:test|spec)["']?\s*(?:=>|:)\s*(.+)$`)
+	rakeOptions = pattern.New(`(?m)^.*\.(?:ruby_opts|options|rspec_opts|loader)\s*=.*$|^.*\.warning\s*=\s*true.*$`)
+)
+
+// rakeTask is the task of a Rakefile for tests, and what it does in another way than a call
+// of the runner, or beside it: options, and tasks that it asks for.
+func rakeTask(src []byte) (task, differs string) {
+	if m := rakeDefines.FindSubmatch(src); m != nil {
+		task = string(m[1])
+	} else if m := rakePlain.FindSubmatch(src); m != nil {
+		task = "test"
+		if strings.Contains(string(m[0]), "RSpec") {
+			task = "spec"
+		}
+	}
+	for _, p := range []*pattern.Pattern{rakeOptions, rakeAsks} {
+		if m := p.FindSubmatch(src); m != nil {
+			return task, strings.TrimSpace(string(m[0]))
+		}
+	}
+	return task, ""
+}

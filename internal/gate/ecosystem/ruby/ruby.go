@@ -177,6 +177,10 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 	if tasks := rakeBuild(rakefile); len(tasks) > 0 && (s.Has(dir, "Gemfile") || s.Tools.Has("rake")) {
 		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(before+"rake "+strings.Join(tasks, " ")))
 	}
+	if task, differs := rakeTask(rakefile); task != "" && (s.Has(dir, "Gemfile") || s.Tools.Has("rake")) {
+		p.Target, p.Differs = before+"rake "+task, differs
+		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: dir, Text: p.Target}.InShell())
+	}
 	if own := rakeVariables(rakefile); own != "" {
 		before = own + " " + before
 	}
