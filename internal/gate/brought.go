@@ -18,6 +18,20 @@ func (r *runner) madeByTests() []string {
 	return slices.Compact(out)
 }
 
+// remadeData names the files that tests compare with, and that the build writes as the change
+// makes them: what it breaks in them they do not show.
+func (r *runner) remadeData() {
+	var names []string
+	for _, name := range r.executor.Remade() {
+		if !languages.IsSource(name) && r.sides.OnlyTestsName(name) && !slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return f.Path == name }) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		r.notCoveredOnce("what tests expect by %s: the head's build writes %s anew, otherwise than the change has %s", results.Listed(names, 3), results.Plural(len(names), "it", "them"), results.Plural(len(names), "it", "them"))
+	}
+}
+
 // bringsMade does not believe results where the change brings files that the base's own tests
 // write: what calls them, such as make, may take them for done.
 func (r *runner) bringsMade() {

@@ -34,6 +34,17 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	if err := r.rounds(ctx, d, idsOf(tests)); err != nil {
 		return err
 	}
+	whole := func(ctx context.Context, side Side, ids []ID) (Suite, error) {
+		if side == Base {
+			return r.entire(ctx, Base, ids)
+		}
+		suite, err := k.arm.run(ctx, k.run)
+		return k.asBase(suite, tests), err
+	}
+	begun := runs.History{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}
+	if err := r.elsewhere(ctx, d, d.Among(r.dependent), whole, compare.Whole, begun); err != nil {
+		return err
+	}
 	if err := r.moreRounds(ctx, d, d.Unsteady(r.excused)); err != nil {
 		return err
 	}

@@ -68,11 +68,11 @@ func (r *runner) rerun(ctx context.Context) error {
 		return err
 	}
 	// Among the other tests they failed: only that separates flaky from dependent.
-	if err := r.elsewhere(ctx, d, d.Among(r.dependent), r.entire, compare.Whole); err != nil {
+	if err := r.elsewhere(ctx, d, d.Among(r.dependent), r.entire, compare.Whole, r.begun()); err != nil {
 		return err
 	}
 	// What ends the program before them on the base does not when they are alone.
-	if err := r.elsewhere(ctx, d, d.Hidden(), r.alone, compare.Usual); err != nil {
+	if err := r.elsewhere(ctx, d, d.Hidden(), r.alone, compare.Usual, runs.History{}); err != nil {
 		return err
 	}
 	if err := r.moreRounds(ctx, d, d.Unsteady(r.excused)); err != nil {
@@ -90,15 +90,13 @@ func (r *runner) retried(ids []ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !r.suites[Head][id].Flipped() })
 }
 
-// elsewhere runs tests again in another selection, which then decides about them.
-func (r *runner) elsewhere(ctx context.Context, d *runs.Dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule) error {
+// elsewhere runs tests again in another selection, which then decides about them; begun are
+// runs in it that have been made.
+func (r *runner) elsewhere(ctx context.Context, d *runs.Dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule, begun runs.History) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	w := &runs.Dispute{Cases: d.Cases, Once: once, Runs: runs.History{}, Rule: rule}
-	if rule == compare.Whole { // the first runs were whole too
-		w.Runs = r.begun()
-	}
+	w := &runs.Dispute{Cases: d.Cases, Once: once, Runs: begun, Rule: rule}
 	if err := r.rounds(ctx, w, ids); err != nil {
 		return err
 	}
@@ -294,6 +292,13 @@ func (r *runner) parts(side Side, g ecosystem.Group, stage Stage, p ecosystem.Pa
 		if c.Results == nil || c.Eco != g.Eco || c.Unit != g.Unit {
 			continue
 		}
+		p := p
+		if len(p.Packages) > 0 {
+			p.Packages = slices.DeleteFunc(slices.Clone(p.Packages), func(pkg string) bool { return r.ofOthers(c, pkg) })
+			if len(p.Packages) == 0 {
+				continue
+			}
+		}
 		if less, ok := c.Results.Narrow(c, p); ok && len(p.Packages) > 0 {
 			less.Name = c.Label()
 			c = less
@@ -305,6 +310,29 @@ func (r *runner) parts(side Side, g ecosystem.Group, stage Stage, p ecosystem.Pa
 		}
 	}
 	return out
+}
+
+// reports keeps which packages or files of tests a command has reported on.
+func (r *runner) reports(unit, label string, suite Suite) {
+	for id := range suite {
+		if id.Package == "" {
+			continue
+		}
+		by := ID{Unit: unit, Package: id.Package}
+		if r.reportedBy == nil {
+			r.reportedBy = map[ID][]string{}
+		}
+		if !slices.Contains(r.reportedBy[by], label) {
+			r.reportedBy[by] = append(r.reportedBy[by], label)
+		}
+	}
+}
+
+// ofOthers says whether other commands alone have reported on a package or file of tests. This
+// one runs it in another way, in which it may fail on both sides.
+func (r *runner) ofOthers(c ecosystem.Command, pkg string) bool {
+	by := r.reportedBy[ID{Unit: c.Unit, Package: pkg}]
+	return len(by) > 0 && !slices.Contains(by, c.Label())
 }
 
 func (r *runner) has(side Side, pkg ID) bool {

@@ -18,36 +18,37 @@ import (
 // runner is one run of the gate.
 type runner struct {
 	*Gate
-	in       Input
-	res      *Result
-	executor *execution.Executor
-	prep     *preparation.Preparation
-	plan     map[Side]*sides.Plan
-	sides    *sides.Reader // what both sides say without being run
-	suites   map[Side]Suite
-	files    []string            // of the head
-	packages []ecosystem.Package // of the head
-	affected map[string]bool     // import paths of the head that the change affects
-	splits   map[string]split    // by folder of the module
-	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
-	key      string              // of the base's results; empty: not known yet
-	tried    []string            // projects' own commands that were tried on the base, as wholly names them
-	ownTests []ID                // those of them that run beside the runner that they call
-	saving   *baseRecord         // what this run adds to it; nil: nothing
-	doubted  bool                // runs of base's tests disagreed
-	rested   Suite               // what the head's tests said that the change cannot affect
-	flakes   *runs.Ledger
-	facts    Facts
-	longest  time.Duration     // the slowest package of the base's tests
-	lacks    []string          // what could not be run for want of a program, for people
-	missing  bool              // tests of the change import what the base does not provide
-	limit    time.Duration     // of the whole gate
-	share    int               // of limit, in percent: what the step that is at work may come to
-	failed   bool              // the decisive part came to FAIL
-	phantoms *runs.Phantoms    // tests that fail inside of passing ones on the base
-	over     Suite             // the change's tests over the base's sources
-	overLeft map[string]string // test files that do not compile there, and why
-	keptArm  *arm              // the base's tests over the head's sources, closed; nil: that is the head itself
+	in         Input
+	res        *Result
+	executor   *execution.Executor
+	prep       *preparation.Preparation
+	plan       map[Side]*sides.Plan
+	sides      *sides.Reader // what both sides say without being run
+	suites     map[Side]Suite
+	files      []string            // of the head
+	packages   []ecosystem.Package // of the head
+	affected   map[string]bool     // import paths of the head that the change affects
+	splits     map[string]split    // by folder of the module
+	known      *baseRecord         // of base's tests, from earlier runs; nil: nothing
+	key        string              // of the base's results; empty: not known yet
+	tried      []string            // projects' own commands that were tried on the base, as wholly names them
+	reportedBy map[ID][]string     // labels of the commands that have reported on a package or file of tests in this run
+	ownTests   []ID                // those of them that run beside the runner that they call
+	saving     *baseRecord         // what this run adds to it; nil: nothing
+	doubted    bool                // runs of base's tests disagreed
+	rested     Suite               // what the head's tests said that the change cannot affect
+	flakes     *runs.Ledger
+	facts      Facts
+	longest    time.Duration     // the slowest package of the base's tests
+	lacks      []string          // what could not be run for want of a program, for people
+	missing    bool              // tests of the change import what the base does not provide
+	limit      time.Duration     // of the whole gate
+	share      int               // of limit, in percent: what the step that is at work may come to
+	failed     bool              // the decisive part came to FAIL
+	phantoms   *runs.Phantoms    // tests that fail inside of passing ones on the base
+	over       Suite             // the change's tests over the base's sources
+	overLeft   map[string]string // test files that do not compile there, and why
+	keptArm    *arm              // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // A task says what a runner works on beside its input: all of the change, the change

@@ -59,6 +59,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		return nil
 	}
 	for _, c := range r.firstTests(side) {
+		label := c.Label()
 		if side == Head {
 			c = r.hanging(r.fitting(c))
 		} else if c = r.unknown(c); c.Argv == nil {
@@ -69,6 +70,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 			suite, step, err = r.asWritten(ctx, side, c, suite, step)
 		}
 		r.suites[side].Add(suite)
+		r.reports(c.Unit, label, suite)
 		if err != nil {
 			return err
 		}
@@ -85,6 +87,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		}
 	}
 	r.adopt()
+	r.remadeData()
 	return nil
 }
 

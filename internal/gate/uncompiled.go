@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,14 @@ func (r *runner) uncompiled(ctx context.Context) error {
 		return nil
 	}
 	objects := r.objects()
+	others := map[string]bool{} // what sources make that are called so: net_trace.o is none of trace.c
+	for _, f := range r.plan[Head].Files {
+		if e := languages.Of(f); e != nil && e.Objects != nil {
+			for _, name := range e.Objects(f) {
+				others[name] = true
+			}
+		}
+	}
 	out := &Executed{}
 	for _, s := range r.executor.Steps.Of(StageBuild, Head) {
 		out.Evidence = append(out.Evidence, s.Evidence)
@@ -46,7 +55,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 		ends := languages.Of(f.Path).Objects(f.Path)
 		made := func(name string) bool {
 			return slices.ContainsFunc(ends, func(end string) bool {
-				return name == end || strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end)
+				return name == end || (strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end)) && !others[name]
 			})
 		}
 		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path) {
@@ -99,11 +108,12 @@ func (r *runner) objects() []string {
 
 // included says whether another source of the head takes a source in by its name.
 func (r *runner) included(name string) bool {
+	include := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<](?:[^">\n]*/)?` + regexp.QuoteMeta(path.Base(name)) + `[">]`)
 	return slices.ContainsFunc(r.plan[Head].Files, func(f string) bool {
 		if e := languages.Of(f); f == name || e == nil || e.Objects == nil {
 			return false
 		}
 		src, err := ecosystem.ReadInTree(r.in.Head.Dir, f)
-		return err == nil && strings.Contains(string(src), path.Base(name)+`"`)
+		return err == nil && include.Match(src)
 	})
 }

@@ -189,7 +189,7 @@ func (e *Executor) restore(ctx context.Context, side results.Side, tree *workspa
 	if tree != e.Tree(side) {
 		return // an overlay differs from its commit on purpose
 	}
-	if err := e.keepMade(ctx, tree, c); err != nil {
+	if err := e.keepMade(ctx, side, tree, c); err != nil {
 		e.Note("%s: what %q made could not be kept: %v", side, c.Text, err)
 	}
 	changed, err := tree.Restore(ctx)

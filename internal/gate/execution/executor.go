@@ -31,9 +31,10 @@ type Executor struct {
 
 	prepared    map[results.Side]*Snapshot
 	rewrote     map[results.Side]map[string]ecosystem.Command
-	made        map[string]bool // files that setup and build of the base write, by path
-	left        map[string]bool // files that tests of the base write that count as one
-	fetches     map[string]bool // evidence of commands that fetched
+	made        map[string]bool           // files that setup and build of the base write, by path
+	left        map[string]bool           // files that tests of the base write that count as one
+	remade      map[results.Side][]string // tracked files that setup and build have made otherwise
+	fetches     map[string]bool           // evidence of commands that fetched
 	baseTouched string
 
 	copying sync.Mutex                 // guards copied
@@ -48,6 +49,7 @@ func New(m Machine, j Job) *Executor {
 		rewrote:  map[results.Side]map[string]ecosystem.Command{},
 		made:     map[string]bool{},
 		left:     map[string]bool{},
+		remade:   map[results.Side][]string{},
 		fetches:  map[string]bool{},
 		copied:   map[string]*folder.Replica{},
 	}

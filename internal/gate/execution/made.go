@@ -27,7 +27,7 @@ func builds(c ecosystem.Command) bool {
 // what calls others by the times of files, such as make, leaves tests out by these.
 func (e *Executor) watchMade(side results.Side, tree *workspace.Tree, c ecosystem.Command) (func(), error) {
 	into := e.made
-	if c.Stage == results.StageTest && c.Results == nil {
+	if (c.Stage == results.StageTest || c.Stage == results.StageRerun) && c.Results == nil {
 		into = e.left
 	} else if !builds(c) {
 		into = nil
@@ -73,7 +73,7 @@ const maxMade = 64 << 20
 // keepMade lets tracked files stand as a command of setup or build has made them, where the
 // base's does so too: tests of a tree with its own build output in it run what the build makes
 // of its sources, and not what was made of them some time before.
-func (e *Executor) keepMade(ctx context.Context, tree *workspace.Tree, c ecosystem.Command) error {
+func (e *Executor) keepMade(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command) error {
 	if len(e.made) == 0 || !builds(c) {
 		return nil
 	}
@@ -106,7 +106,18 @@ func (e *Executor) keepMade(ctx context.Context, tree *workspace.Tree, c ecosyst
 		}
 		puts, paths = append(puts, p), append(paths, name)
 	}
+	for _, name := range paths {
+		if !slices.Contains(e.remade[side], name) {
+			e.remade[side] = append(e.remade[side], name)
+		}
+	}
 	return e.lay(ctx, tree, puts, paths)
+}
+
+// Remade are the tracked files that stand as setup or build of the head has made them, where
+// those of the base leave them as they are.
+func (e *Executor) Remade() []string {
+	return slices.DeleteFunc(slices.Clone(e.remade[results.Head]), func(name string) bool { return slices.Contains(e.remade[results.Base], name) })
 }
 
 func (e *Executor) lay(ctx context.Context, tree *workspace.Tree, puts []workspace.Put, paths []string) error {

@@ -52,6 +52,16 @@ func (r *Reader) inProduct(name string) bool {
 	})
 }
 
+// OnlyTestsName says whether tests of the base name a file, and none of its sources does that
+// is a part of the product.
+func (r *Reader) OnlyTestsName(name string) bool {
+	all := r.sourcesOfBase()
+	tests := slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
+		return f.test && (classes.Names(r.textOf(f), path.Dir(f.name), name) || classes.NamesInTree(r.textOf(f), path.Dir(f.name), name))
+	})
+	return tests && !r.inProduct(name)
+}
+
 // newlyNamed says whether a source that the change touches, and that is no test, refers to a file
 // as the head has it.
 func (r *Reader) newlyNamed(name string, refers func(text, dir, name string) bool) bool {

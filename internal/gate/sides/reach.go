@@ -37,7 +37,7 @@ func (r *Reader) runTogether(t Touch, id results.ID, eco string) bool {
 func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, ok bool) {
 	unit := id.Unit
 	within := ecosystem.Inside(unit, t.Path)
-	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco)
+	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco) || t.Class != compare.Steering && !r.tested(t.eco)
 	if t.Class == compare.Steering {
 		concerns := within || ecosystem.Inside(path.Dir(t.Path), unit)
 		runsAny := id.Command != "" || r.Configured
@@ -58,6 +58,12 @@ func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, 
 		return r.packageSites(id, eco), r.packageReached(t, id, eco)
 	}
 	return r.filesReach(t, id, eco)
+}
+
+// tested says whether a project of an ecosystem has tests on the base: where none has, what its
+// table calls a file of tests belongs to those of other languages.
+func (r *Reader) tested(eco string) bool {
+	return slices.ContainsFunc(r.Plans[results.Base].Projects, func(p ecosystem.Project) bool { return p.Eco.Name == eco && len(p.Test) > 0 })
 }
 
 // packageSites are the folders in which the package of a test can stand.
@@ -131,14 +137,29 @@ func (r *Reader) filesReach(t Touch, id results.ID, eco string) (places []string
 	case t.Class == compare.Test && !t.Mixed:
 		return here, t.Path == file || t.Path == r.MovedTo(file) || r.importers(t.Path)[file]
 	case t.Class == compare.Data && ecosystem.InFolder(t.Path, "__snapshots__"):
-		of := path.Join(path.Dir(path.Dir(t.Path)), strings.TrimSuffix(path.Base(t.Path), ".snap"))
-		return here, of == file
+		if of := r.snapshotOf(t.Path); of != "" {
+			return here, of == file
+		}
+		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit)
 	case t.Class == compare.Data && classes.Names(string(src), path.Dir(file), t.Path):
 		return here, true
 	case t.Class == compare.Data && r.namedElsewhere(t.Path, id.Unit):
 		return nil, false
 	}
 	return nil, true
+}
+
+// snapshotOf is the file of tests of the base that a file of a folder __snapshots__ belongs to by its
+// name: x.test.js.snap, or test_x.ambr. Empty: there is none.
+func (r *Reader) snapshotOf(name string) string {
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	for _, f := range r.Plans[results.Base].Files {
+		base := path.Base(f)
+		if path.Dir(f) == path.Dir(path.Dir(name)) && (base == stem || strings.TrimSuffix(base, path.Ext(base)) == stem) && languages.IsTestSource(f) {
+			return f
+		}
+	}
+	return ""
 }
 
 // importers are the test files of the base that import a test file, or one that does, as

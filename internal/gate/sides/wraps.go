@@ -23,6 +23,7 @@ var (
 	awaits = wrapping{pattern.New(`\b(?:async|await)[ \t]+`), ""}
 	inNode = []wrapping{
 		awaits,
+		{pattern.New(`\bassert\.rejects\(`), "assert.throws("},
 		{pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), "$1"},
 		{pattern.New(`\bArray\.from\(` + inBrackets + `\)`), "$1"},
 	}
@@ -33,6 +34,7 @@ var (
 		{pattern.New(`\basyncio\.run\(` + inBrackets + `\)`), "$1"},
 	}
 	inGo = []wrapping{
+		{pattern.New(`(?m)^import[ \t]+\($|^\)$|^import[ \t]+`), ""},
 		{pattern.New(`(?m)^[ \t]*"errors"$`), ""},
 		{pattern.New(`!errors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 != $2"},
 		{pattern.New(`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 == $2"},
@@ -77,17 +79,51 @@ func (r *Reader) OnlyWraps(id results.ID) bool {
 	if !ok {
 		head, ok = heads[file]
 	}
-	return ok && sameButWrapped(file, id, string(src), string(head))
+	return ok && sameButWrapped(file, id, string(src), string(head)) && !(path.Ext(file) == ".go" && r.addsIs())
+}
+
+// ownIs is a method by which a type of Go says what it is by errors.Is, or wraps.
+var ownIs = pattern.New(`(?m)^func[ \t]*\([^)\n]*\)[ \t]*(?:Is|Unwrap)\(`)
+
+// addsIs says whether the change adds a method that errors.Is asks.
+func (r *Reader) addsIs() bool {
+	for name, v := range r.Texts {
+		if path.Ext(name) == ".go" && len(ownIs.FindAll(v.Head, -1)) > len(ownIs.FindAll(v.Base, -1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // sameButWrapped compares two versions of a file, as far as they concern a test.
 func sameButWrapped(file string, id results.ID, base, head string) bool {
+	if unwraps(file, base, head) {
+		return false
+	}
 	before, after := classes.TestBodies(file, []byte(base)), classes.TestBodies(file, []byte(head))
 	was, is := before.Of(id.Top()).Text, after.Of(id.Top()).Text
 	if was == "" || is == "" || !strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, ".py") { // of others a body may have helpers in it
 		return unwrapped(file, base) == unwrapped(file, head)
 	}
 	return unwrapped(file, was) == unwrapped(file, is) && unwrapped(file, without(base, before)) == unwrapped(file, without(head, after))
+}
+
+// byType is an expectation of what sort of thing is returned, which another form decides.
+var byType = pattern.New(`\bisinstance\(|\btype\(|\binstanceof\b|\bisArray\(|\btypeof\b|\bcallable\(`)
+
+// unwraps says whether a file has fewer such forms than before, so that what is expected may
+// no longer be looked at, or what sort of thing it is.
+func unwraps(file, base, head string) bool {
+	for i, w := range wrappings(file) {
+		was, is := len(w.is.FindAllString(base, -1)), len(w.is.FindAllString(head, -1))
+		if is < was && !(path.Ext(file) == ".go" && i < 2) { // imports
+			return true
+		}
+		if is > was && w.by == "$1" && byType.MatchString(head) {
+			return true
+		}
+	}
+	return false
 }
 
 // without is a source without its tests.

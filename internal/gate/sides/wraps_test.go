@@ -20,6 +20,9 @@ func TestUnwrapped(t *testing.T) {
 		"asyncio":             {"test_a.py", "def test_a():\n    assert rows(1) == [1]", "import pytest\n\n@pytest.mark.asyncio\nasync def test_a():\n    assert await rows(1) == [1]", true},
 		"sorted":              {"test_a.py", "def test_a():\n    assert rows() == [1, 2]", "def test_a():\n    assert sorted(rows()) == [1, 2]", false},
 		"errors.Is":           {"a_test.go", "if err != ErrNone {", "if !errors.Is(err, ErrNone) {", true},
+		"imports":             {"a_test.go", "import \"testing\"\n\nif err != ErrNone {", "import (\n\t\"errors\"\n\t\"testing\"\n)\n\nif !errors.Is(err, ErrNone) {", true},
+		"another import":      {"a_test.go", "import \"testing\"\n", "import \"mytesting\"\n", false},
+		"rejects":             {"a.test.mjs", "assert.throws(() => f(1))", "await assert.rejects(() => f(1))", true},
 		"errors.Is of a call": {"a_test.go", "if open(1) == ErrNone {", "if errors.Is(open(1), ErrNone) {", true},
 		"any error":           {"a_test.go", "if err != ErrNone {", "if err == nil {", false},
 	} {
@@ -41,9 +44,30 @@ func TestSameButWrapped(t *testing.T) {
 		"a list":            {"from shop import rows\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", true},
 		"with another test": {"from shop import rows\n\ndef test_none():\n    assert list(rows(0)) == []\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", true},
 		"another module":    {"from compat import rows\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", false},
+		"a type":            {"from shop import rows\n\ndef test_rows():\n    assert isinstance(list(rows(2)), list) and list(rows(2)) == [0, 2]\n", false},
 		"a helper":          {"from shop import rows\n\ndef rows(n):\n    return [0, 2]\n\ndef test_rows():\n    assert list(rows(2)) == [0, 2]\n", false},
 	} {
 		if got := sameButWrapped("test_shop.py", id, base, tt.head); got != tt.same {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestUnwraps holds that a form that is given up is more than another form.
+func TestUnwraps(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file, before, after string
+		unwraps             bool
+	}{
+		"await is given up":       {"a.test.js", "assert.ok(await check(1))", "assert.ok(check(1))", true},
+		"asyncio.run is given up": {"test_a.py", "asyncio.run(scenario())", "scenario()", true},
+		"await comes":             {"a.test.js", "assert.ok(check(1))", "assert.ok(await check(1))", false},
+		"a list of a type":        {"test_a.py", "assert isinstance(names(), list)", "assert isinstance(list(names()), list)", true},
+		"a list":                  {"test_a.py", "assert names() == [1]", "assert list(names()) == [1]", false},
+		"an import block":         {"a_test.go", "import (\n\t\"errors\"\n)\n", "import \"x\"", false},
+	} {
+		if got := unwraps(tt.file, tt.before, tt.after); got != tt.unwraps {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
