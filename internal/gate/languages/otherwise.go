@@ -93,8 +93,16 @@ func callsOtherwise(assigns []*syntax.Assign, words []string) bool {
 		return true
 	}
 	switch {
-	case slices.Contains(strings.Fields("make just task npm yarn pnpm bun $(MAKE) tox nox hatch"), program):
+	case slices.Contains(strings.Fields("make $(MAKE) ${MAKE}"), program):
+		return slices.Contains(words, "-C") // what targets of this file do is in the recipes
+	case slices.Contains(strings.Fields("npm yarn pnpm bun"), program):
+		return len(words) > 2 && words[1] == "run" && !plainScript.MatchString(words[2])
+	case slices.Contains(strings.Fields("just task tox nox hatch"), program):
 		return false // what these call is looked at by itself
+	case tests && program == "xargs", tests && slices.ContainsFunc(words[1:], func(w string) bool { return strings.ContainsAny(w, "*?[") && !strings.HasPrefix(w, "-") }):
+		return true
+	case tests && slices.Contains(words, "unittest") && slices.ContainsFunc(words[1:], dotted.MatchString):
+		return true
 	case program == "cmake" || program == "meson" && slices.Contains(words, "setup"):
 		return slices.ContainsFunc(words, configures)
 	case tests:
@@ -110,6 +118,11 @@ func callsOtherwise(assigns []*syntax.Assign, words []string) bool {
 	}
 	return !strings.HasPrefix(text, "$") // a variable of the Makefile that is not known
 }
+
+var (
+	plainScript = pattern.New(`^(?:test|build|lint|format|fmt|prettier|types?|typecheck|type-check|check-types|check:types|compile|clean|prepare|install|bundle|generate|docs?|start)\b[\w:-]*$`)
+	dotted      = pattern.New(`^\w+(?:\.\w+)+$`)
+)
 
 // configures says whether an argument of CMake or Meson decides what is built, and not only how.
 func configures(word string) bool {
@@ -140,7 +153,7 @@ var (
 // harmless are options of runners of tests by which the same tests run in the same way, or fewer.
 // With one that takes a value apart, the value is no option.
 var harmless = map[string]string{
-	"go":      "v count timeout cover coverprofile covermode coverpkg parallel p failfast json short race run skip bench benchmem benchtime vet mod trimpath shuffle tags o outputdir",
+	"go":      "v count timeout cover coverprofile covermode coverpkg parallel p failfast json short race run skip benchmem vet mod trimpath shuffle tags o outputdir",
 	"pytest":  "v vv vvv q qq x s l r ra rA rs rf rx tb cov cov-report cov-config cov-fail-under cov-branch no-cov durations maxfail n dist color junitxml junit-xml capture no-header no-summary showlocals strict strict-markers strict-config k m ignore deselect timeout verbose quiet disable-warnings html exitfirst lf ff",
 	"python":  "m u B v q f b s t p verbose quiet failfast buffer locals",
 	"cargo":   "v q verbose quiet workspace all all-targets locked offline frozen no-fail-fast p package lib bins bin test tests doc jobs j features all-features color nocapture test-threads manifest-path",

@@ -35,8 +35,15 @@ func TestOtherwise(t *testing.T) {
 		"test:\n\tcmake -S . -B build -DCMAKE_BUILD_TYPE=Debug\n\tcmake --build build\n\tctest --test-dir build --output-on-failure": "",
 		"test:\n\tcmake -S . -B build -DSHOP_TRACE=ON\n\tctest --test-dir build":                                                     "cmake -S . -B build -DSHOP_TRACE=ON",
 		"test:\n\tmeson setup -Dtrace=true build\n\tmeson test -C build":                                                             "meson setup -Dtrace=true build",
-		"test:\n\t./run.sh":  "", // which is no call of a runner: scripts are looked at by themselves
-		"build:\n\tgo build": "",
+		"test:\n\t./run.sh": "", // which is no call of a runner: scripts are looked at by themselves
+		"test:\n\tgo test ./...\n\tgo test -run=XXX -bench=. -benchtime=1x ./...":  "go test -run=XXX -bench=. -benchtime=1x ./...",
+		"test:\n\tpytest\n\tpytest checks/*.py":                                    "pytest checks/*.py",
+		"test:\n\tpytest\n\tpython3 -m unittest checks.at":                         "python3 -m unittest checks.at",
+		"test:\n\tpytest\n\tfind checks -name '*.py' | xargs python3 -m pytest -q": "find checks -name '*.py' | xargs python3 -m pytest -q",
+		"test:\n\tpytest\n\t$(MAKE) -C e2e":                                        "$(MAKE) -C e2e",
+		"test:\n\tnpm test\n\tnpm run check":                                       "npm run check",
+		"test:\n\tnpm run build && npm run test:unit":                              "",
+		"build:\n\tgo build":                                                       "",
 	} {
 		t.Run(makefile, func(t *testing.T) {
 			t.Parallel()

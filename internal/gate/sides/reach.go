@@ -49,6 +49,7 @@ func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, 
 		}
 		return nil, true
 	}
+	within = within || r.above(t, id)
 	switch {
 	case id.Command != "":
 		return nil, within
@@ -58,6 +59,19 @@ func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, 
 		return r.packageSites(id, eco), r.packageReached(t, id, eco)
 	}
 	return r.filesReach(t, id, eco)
+}
+
+// above says whether a file that lies outside of the folder of a test's project belongs to its
+// tests: they name it, or it lies in no project that has tests.
+func (r *Reader) above(t Touch, id results.ID) bool {
+	if t.Class == compare.Steering {
+		return false
+	}
+	if !slices.ContainsFunc(r.Plans[results.Base].Projects, func(p ecosystem.Project) bool { return len(p.Test) > 0 && ecosystem.Inside(p.Dir, t.Path) }) {
+		return true
+	}
+	file, src := r.TestFileOf(id)
+	return src != nil && (classes.Names(string(src), path.Dir(file), t.Path) || classes.Imports(string(src), path.Dir(file), t.Path))
 }
 
 // tested says whether a project of an ecosystem has tests on the base: where none has, what its
@@ -132,6 +146,8 @@ func (r *Reader) filesReach(t Touch, id results.ID, eco string) (places []string
 	switch {
 	case t.examples:
 		return here, t.Path == file
+	case t.Class == compare.Test && !t.Mixed && t.eco != "" && t.eco != eco: // to these tests it is data, whatever its language makes of it
+		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit)
 	case t.Class == compare.Test && !t.Mixed && !languages.IsTestSource(file) && classes.ForTests(t.Path, r.readBase) != "":
 		return nil, true // the program whose tests these are is made of several files
 	case t.Class == compare.Test && !t.Mixed:
