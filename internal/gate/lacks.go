@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -139,6 +140,14 @@ func (r *runner) lackingBoth(stage Stage) []Step {
 	return out
 }
 
+// buildsIn says whether what does not build is a package or a build command of a folder.
+func (r *runner) buildsIn(unit, name string) bool {
+	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool { return p.Unit == unit && p.ImportPath == name }) ||
+		slices.ContainsFunc(r.plan[Head].Build, func(c ecosystem.Command) bool {
+			return c.Unit == unit && name == ID{Unit: unit, Command: c.Text}.String()
+		})
+}
+
 // unbuilt leaves the builds out that no side can run for want of a program.
 func (r *runner) unbuilt(broken []string) []string {
 	for _, s := range r.lackingBoth(StageBuild) {
@@ -151,9 +160,15 @@ func (r *runner) unbuilt(broken []string) []string {
 
 // compiledByTests forgives packages that do not build on either side and whose tests pass
 // on both, which compiles them: a program without a main function, of tests alone, cannot
-// be linked.
+// be linked; or the project's own command for tests makes what they need, and goes well.
 func (r *runner) compiledByTests() {
 	r.res.BrokenBoth = slices.DeleteFunc(r.res.BrokenBoth, func(name string) bool {
+		for _, id := range r.stoodIn {
+			if r.suites[Base][id].Status == Passed && r.suites[Head][id].Status == Passed && r.buildsIn(id.Unit, name) {
+				r.note("%s does not build on either side before %q, which makes what it needs", name, id.Command)
+				return true
+			}
+		}
 		for id, t := range r.suites[Head] {
 			if id.Package == name && id.Test == "" && t.Status == Passed && r.suites[Base][id].Status == Passed {
 				r.note("%s does not build on either side, and its tests pass on both: that is no fault of the build", name)

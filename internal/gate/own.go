@@ -246,6 +246,7 @@ func (r *runner) addOwn(p ecosystem.Project, c ecosystem.Command, failed, passed
 		}
 		return
 	}
+	r.stoodIn = append(r.stoodIn, ID{Unit: c.Unit, Command: c.Text})
 	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
 	for _, side := range []Side{Base, Head} {
 		plan := r.plan[side]

@@ -33,6 +33,7 @@ type runner struct {
 	key        string              // of the base's results; empty: not known yet
 	tried      []string            // projects' own commands that were tried on the base, as wholly names them
 	reportedBy map[ID][]string     // labels of the commands that have reported on a package or file of tests in this run
+	stoodIn    []ID                // own commands that run in the place of the runner
 	ownTests   []ID                // those of them that run beside the runner that they call
 	saving     *baseRecord         // what this run adds to it; nil: nothing
 	doubted    bool                // runs of base's tests disagreed

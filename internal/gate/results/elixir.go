@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,5 +67,41 @@ func ParseMix(data []byte) ([]Outcome, error) {
 		}
 	}
 	said.begin(out, -1)
+	nameDoctests(out)
 	return out, disagree(counted, failed)
+}
+
+// mixDoctest is the name of a doctest: what it is of, the arity of that, and its number among all
+// of the module (https://hexdocs.pm/ex_unit/ExUnit.DocTest.html).
+var mixDoctest = pattern.New(`^(doctest .+?)(?:/\d+)? \((\d+)\)$`)
+
+// nameDoctests leaves out what another example before them, or another argument, changes. Of
+// several of one function the numbers are its own.
+func nameDoctests(out []Outcome) {
+	type key struct{ pkg, name string }
+	numbers := map[key][]int{}
+	parted := func(o Outcome) (key, int, bool) {
+		m := mixDoctest.FindStringSubmatch(o.name)
+		if m == nil {
+			return key{}, 0, false
+		}
+		n, _ := strconv.Atoi(m[2]) // too long a number is that of none
+		return key{o.pkg, m[1]}, n, true
+	}
+	for _, o := range out {
+		if k, n, ok := parted(o); ok {
+			numbers[k] = append(numbers[k], n)
+		}
+	}
+	for i, o := range out {
+		k, n, ok := parted(o)
+		if !ok {
+			continue
+		}
+		out[i].name = k.name
+		slices.Sort(numbers[k])
+		if at := slices.Index(numbers[k], n); at > 0 {
+			out[i].name += "[" + strconv.Itoa(at+1) + "]"
+		}
+	}
 }
