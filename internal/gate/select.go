@@ -77,7 +77,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		} else if s.tests != nil {
 			s.tests[e.id.Top()] = true
 		}
-		if _, src := r.sides.TestFileOf(e.id); !languages.ByPackage(e.eco) && src == nil {
+		if _, src := r.sides.TestFileOf(e.id); e.id.Command != "" || !languages.ByPackage(e.eco) && src == nil {
 			continue
 		}
 		for _, at := range r.sides.Sites(e.id, e.eco) {

@@ -3,6 +3,7 @@ package sides
 import (
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -69,6 +70,21 @@ func TestUnwraps(t *testing.T) {
 	} {
 		if got := unwraps(tt.file, tt.before, tt.after); got != tt.unwraps {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestAddsIs holds that a type which says itself what it is by errors.Is is noticed.
+func TestAddsIs(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]bool{
+		"package m\n\ntype e string\n\nfunc (e) Is(error) bool { return true }\n": true,
+		"package m\n\nfunc (e e) Unwrap() error { return nil }\n":                 true,
+		"package m\n\nfunc Is(error) bool { return true }\n":                      false,
+	} {
+		r := &Reader{Texts: map[string]classes.Versions{"a.go": {Base: []byte("package m\n"), Head: []byte(head)}}}
+		if got := r.addsIs(); got != want {
+			t.Errorf("%q: %v", head, got)
 		}
 	}
 }
