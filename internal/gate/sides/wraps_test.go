@@ -1,6 +1,7 @@
 package sides
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
@@ -51,6 +52,9 @@ func TestSameButWrapped(t *testing.T) {
 		if got := sameButWrapped("test_shop.py", id, base, tt.head); got != tt.same {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+	if wrapped := strings.Replace(base, "rows(2)", "list(rows(2))", 1); sameButWrapped("test_shop.py", id, wrapped, base) {
+		t.Error("a form that is given up is only another form")
 	}
 }
 
