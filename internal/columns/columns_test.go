@@ -21,8 +21,16 @@ func TestFirst(t *testing.T) {
 		text, first string
 		columns     int
 	}{
-		{"", "", 0}, {"abc", "a", 1}, {"u\u0308\u0301n", "u\u0308\u0301", 1}, {"漢字", "漢", 2},
-		{"\u0301a", "\u0301", 0}, {"a", "a", 1}, {"e\u0301", "e\u0301", 1}, {"\xffz", "\xff", 1}, {" \x1b[1m", " ", 1}, {"\x1b[1m", "\x1b", 0},
+		{"", "", 0},
+		{"abc", "a", 1},
+		{"u\u0308\u0301n", "u\u0308\u0301", 1},
+		{"漢字", "漢", 2},
+		{"\u0301a", "\u0301", 0},
+		{"a", "a", 1},
+		{"e\u0301", "e\u0301", 1},
+		{"\xffz", "\xff", 1},
+		{" \x1b[1m", " ", 1},
+		{"\x1b[1m", "\x1b", 0},
 	} {
 		if first, n := First(c.text); first != c.first || n != c.columns {
 			t.Errorf("First(%q) = %q, %d, want %q, %d", c.text, first, n, c.first, c.columns)

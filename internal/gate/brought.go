@@ -28,7 +28,7 @@ func (r *runner) remadeData() {
 		}
 	}
 	if len(names) > 0 {
-		r.notCoveredOnce("what tests expect by %s: the head's build writes %s anew, otherwise than the change has %s", results.Listed(names, 3), results.Plural(len(names), "it", "them"), results.Plural(len(names), "it", "them"))
+		r.notCoveredOnce("what tests expect by %s: the head's build writes %s otherwise than the change has %s", results.Listed(names, 3), results.Plural(len(names), "it", "them"), results.Plural(len(names), "it", "them"))
 	}
 }
 

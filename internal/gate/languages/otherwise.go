@@ -205,9 +205,10 @@ func optionsDecide(program string, words []string) bool {
 			continue
 		}
 		short := !strings.HasPrefix(w, "--") && len(name) > 1 // -n4, -j2, -rA
-		if !slices.Contains(known, name) && !(short && program != "go" && slices.Contains(known, name[:1])) {
-			return true
+		if slices.Contains(known, name) || short && program != "go" && slices.Contains(known, name[:1]) {
+			continue
 		}
+		return true
 	}
 	return false
 }

@@ -14,32 +14,34 @@ import (
 type wrapping struct {
 	is *pattern.Pattern
 	by string // what stands in its place
+
+	layout bool // it is none, and may come and go
 }
 
 // inBrackets is what stands in the brackets of a call, with calls in it and in these.
 const inBrackets = `((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*)`
 
 var (
-	awaits = wrapping{pattern.New(`\b(?:async|await)[ \t]+`), ""}
+	awaits = wrapping{is: pattern.New(`\b(?:async|await)[ \t]+`)}
 	inNode = []wrapping{
 		awaits,
-		{pattern.New(`\bassert\.rejects\(`), "assert.throws("},
-		{pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), "$1"},
-		{pattern.New(`\bArray\.from\(` + inBrackets + `\)`), "$1"},
+		{is: pattern.New(`\bassert\.rejects\(`), by: "assert.throws("},
+		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1"},
+		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1"},
 	}
 	inPython = []wrapping{
 		awaits,
-		{pattern.New(`(?m)^[ \t]*(?:(?:import|from)[ \t]+(?:pytest|pytest_asyncio|asyncio|anyio)\b.*|@pytest\.mark\.(?:asyncio|anyio)[ \t]*)$`), ""},
-		{pattern.New(`\b(?:list|tuple)\(` + inBrackets + `\)`), "$1"},
-		{pattern.New(`\basyncio\.run\(` + inBrackets + `\)`), "$1"},
+		{is: pattern.New(`(?m)^[ \t]*(?:(?:import|from)[ \t]+(?:pytest|pytest_asyncio|asyncio|anyio)\b.*|@pytest\.mark\.(?:asyncio|anyio)[ \t]*)$`)},
+		{is: pattern.New(`\b(?:list|tuple)\(` + inBrackets + `\)`), by: "$1"},
+		{is: pattern.New(`\basyncio\.run\(` + inBrackets + `\)`), by: "$1"},
 	}
 	inGo = []wrapping{
-		{pattern.New(`(?m)^import[ \t]+\($|^\)$|^import[ \t]+`), ""},
-		{pattern.New(`(?m)^[ \t]*"errors"$`), ""},
-		{pattern.New(`!errors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 != $2"},
-		{pattern.New(`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`), "$1 == $2"},
+		{is: pattern.New(`(?m)^import[ \t]+\($|^\)$|^import[ \t]+`), layout: true},
+		{is: pattern.New(`(?m)^[ \t]*"errors"$`), layout: true},
+		{is: pattern.New(`!errors\.Is\(([^,\n]+), ([\w.]+)\)`), by: "$1 != $2"},
+		{is: pattern.New(`\berrors\.Is\(([^,\n]+), ([\w.]+)\)`), by: "$1 == $2"},
 	}
-	inRust = []wrapping{awaits, {pattern.New(`\.await\b`), ""}}
+	inRust = []wrapping{awaits, {is: pattern.New(`\.await\b`)}}
 )
 
 // wrappings are those in the language of a file; none where they are not known.
@@ -79,7 +81,7 @@ func (r *Reader) OnlyWraps(id results.ID) bool {
 	if !ok {
 		head, ok = heads[file]
 	}
-	return ok && sameButWrapped(file, id, string(src), string(head)) && !(path.Ext(file) == ".go" && r.addsIs())
+	return ok && sameButWrapped(file, id, string(src), string(head)) && (path.Ext(file) != ".go" || !r.addsIs())
 }
 
 // ownIs is a method by which a type of Go says what it is by errors.Is, or wraps.
@@ -114,9 +116,9 @@ var byType = pattern.New(`\bisinstance\(|\btype\(|\binstanceof\b|\bisArray\(|\bt
 // unwraps says whether a file has fewer such forms than before, so that what is expected may
 // no longer be looked at, or what sort of thing it is.
 func unwraps(file, base, head string) bool {
-	for i, w := range wrappings(file) {
+	for _, w := range wrappings(file) {
 		was, is := len(w.is.FindAllString(base, -1)), len(w.is.FindAllString(head, -1))
-		if is < was && !(path.Ext(file) == ".go" && i < 2) { // imports
+		if is < was && !w.layout {
 			return true
 		}
 		if is > was && w.by == "$1" && byType.MatchString(head) {
