@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/openai/openai-go/responses"
-
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
 )
@@ -41,40 +39,82 @@ func (r *response) Ask(ctx context.Context, open func(*http.Response) error, on 
 	})
 }
 
+// What is read of the events of the stream, of an answer and of its parts
+// (https://platform.openai.com/docs/api-reference/responses-streaming). The library's type of all
+// events would be 0.8 MB of the program.
+type (
+	responsesEvent struct {
+		Type     string          `json:"type"`
+		Error    json.RawMessage `json:"error"`
+		Delta    json.RawMessage `json:"delta"`
+		Item     json.RawMessage `json:"item"`
+		Response responsesAnswer `json:"response"`
+	}
+
+	responsesAnswer struct {
+		Status     string            `json:"status"`
+		Output     []json.RawMessage `json:"output"`
+		Error      json.RawMessage   `json:"error"`
+		Incomplete struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+		Usage *struct {
+			Input  int `json:"input_tokens"`
+			Output int `json:"output_tokens"`
+			Of     struct {
+				Cached int `json:"cached_tokens"`
+			} `json:"input_tokens_details"`
+		} `json:"usage"`
+	}
+
+	responsesItem struct {
+		Type    string `json:"type"`
+		Content []struct {
+			Text    string `json:"text"`
+			Refusal string `json:"refusal"`
+		} `json:"content"`
+		CallID    string `json:"call_id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+		Encrypted string `json:"encrypted_content"`
+	}
+)
+
 // event takes one event of the stream.
 func (r *response) event(data []byte) error {
-	var failed struct {
-		Type  string          `json:"type"`
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(data, &failed); err != nil {
-		return fmt.Errorf("the stream has a malformed chunk: %w", err)
-	}
-	if len(failed.Error) > 0 && string(failed.Error) != "null" {
-		return broken(failed.Error)
-	}
-	var e responses.ResponseStreamEventUnion
+	var e responsesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return fmt.Errorf("the stream has a malformed chunk: %w", err)
+		return malformed(err)
+	}
+	if len(e.Error) > 0 && string(e.Error) != "null" {
+		return broken(e.Error)
 	}
 	switch e.Type {
 	case "error":
-		return &wire.Broken{Code: e.Code, Message: e.Message}
+		return broken(data)
 	case "response.failed":
-		return &wire.Broken{Code: string(e.Response.Error.Code), Message: e.Response.Error.Message}
-	case "response.output_text.delta", "response.refusal.delta":
-		r.say(e.Delta.OfString)
-	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		if e.Delta.OfString != "" {
-			r.on(model.Delta{Reasoning: e.Delta.OfString})
+		return broken(e.Response.Error)
+	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		var text string
+		if len(e.Delta) > 0 {
+			if err := json.Unmarshal(e.Delta, &text); err != nil {
+				return malformed(err)
+			}
+		}
+		if !strings.HasPrefix(e.Type, "response.reasoning") {
+			r.say(text)
+		} else if text != "" {
+			r.on(model.Delta{Reasoning: text})
 		}
 	case "response.output_item.done":
-		r.item(e.Item)
+		return r.item(e.Item)
 	case "response.completed", "response.incomplete":
-		r.end(e.Response)
+		return r.end(e.Response)
 	}
 	return nil
 }
+
+func malformed(err error) error { return fmt.Errorf("the stream has a malformed chunk: %w", err) }
 
 func (r *response) say(text string) {
 	if text != "" {
@@ -85,7 +125,14 @@ func (r *response) say(text string) {
 }
 
 // item takes a part of the answer that is whole.
-func (r *response) item(item responses.ResponseOutputItemUnion) {
+func (r *response) item(raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var item responsesItem
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return malformed(err)
+	}
 	r.items++
 	switch item.Type {
 	case "message":
@@ -96,38 +143,40 @@ func (r *response) item(item responses.ResponseOutputItemUnion) {
 		}
 		r.said = 0
 	case "function_call":
-		call := item.AsFunctionCall()
-		r.calls = append(r.calls, model.Call{ID: call.CallID, Name: call.Name, Args: call.Arguments})
+		r.calls = append(r.calls, model.Call{ID: item.CallID, Name: item.Name, Args: item.Arguments})
 	case "reasoning":
 		// Without its encrypted content it would be looked up at the provider, which stored nothing.
-		if item.EncryptedContent != "" {
-			r.kept = append(r.kept, model.Kept{API: Responses, At: wire.Place(r.text.String(), len(r.calls)), Raw: json.RawMessage(item.RawJSON())})
+		if item.Encrypted != "" {
+			r.kept = append(r.kept, model.Kept{API: Responses, At: wire.Place(r.text.String(), len(r.calls)), Raw: raw})
 		}
 	}
+	return nil
 }
 
 // end reads how the answer ended and what it cost.
-func (r *response) end(whole responses.Response) {
+func (r *response) end(whole responsesAnswer) error {
 	if r.items == 0 { // a server that sends the parts at the end alone
 		r.said = r.text.Len()
 		for _, item := range whole.Output {
-			r.item(item)
+			if err := r.item(item); err != nil {
+				return err
+			}
 		}
 	}
-	if whole.JSON.Usage.Valid() {
-		u := whole.Usage
-		r.usage = &model.Usage{Input: int(u.InputTokens), Output: int(u.OutputTokens), Cached: int(u.InputTokensDetails.CachedTokens)}
+	if u := whole.Usage; u != nil {
+		r.usage = &model.Usage{Input: u.Input, Output: u.Output, Cached: u.Of.Cached}
 	}
 	switch {
-	case whole.IncompleteDetails.Reason == "content_filter":
+	case whole.Incomplete.Reason == "content_filter":
 		r.stop = model.StopFilter
-	case whole.Status == "incomplete" || whole.IncompleteDetails.Reason != "":
+	case whole.Status == "incomplete" || whole.Incomplete.Reason != "":
 		r.stop = model.StopLength
 	case len(r.calls) > 0:
 		r.stop = model.StopCalls
 	default:
 		r.stop = model.StopEnd
 	}
+	return nil
 }
 
 // Answer is what came; of a stream that did not come to its end the text.

@@ -217,3 +217,25 @@ func TestEffort(t *testing.T) {
 		}
 	}
 }
+
+// Events that say more, or less, than is read of them end nothing; a part that has another form
+// is an error.
+func TestResponsesOtherEvents(t *testing.T) {
+	t.Parallel()
+	m, _ := responds(t, nil,
+		`{"type":"response.created","response":{"status":"in_progress","output":[],"usage":null,"error":null,"incomplete_details":null}}`,
+		`{"type":"response.audio.delta","delta":{"bytes":"AA=="},"code":7}`,
+		`{"type":"response.output_text.delta"}`,
+		`{"type":"response.output_item.done"}`,
+		`{"type":"response.output_item.done","item":{"type":"web_search_call","id":"w","action":{"type":"search"}}}`,
+		spoken, spokenAll, completed,
+	)
+	got, err := m.Generate(t.Context(), conversation(), nil)
+	if err != nil || got.Message.Text != "Hi." || got.Usage.Cached != 100 {
+		t.Errorf("%v: %+v", err, got)
+	}
+	m, _ = responds(t, nil, spoken, `{"type":"response.output_item.done","item":{"type":"function_call","call_id":"a","name":"f","arguments":{"x":1}}}`, completed)
+	if got, err := m.Generate(t.Context(), conversation(), nil); err == nil {
+		t.Errorf("arguments that are no text: %+v", got)
+	}
+}
