@@ -55,3 +55,29 @@ func TestOtherwise(t *testing.T) {
 		})
 	}
 }
+
+// TestTargets holds which targets of a folder's Makefile are commands of a project for its tests.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	for makefile, want := range map[string]string{
+		"test:\n\tpytest\n":                             "make test",
+		"test:\n\tpytest\ncheck: test\n\t./golden.sh\n": "make check; make test",
+		"check:\n\truff check\n":                        "", // it looks for style
+		"check:\n\tpytest\n":                            "make check",
+	} {
+		var notes strings.Builder
+		s := trees.Survey(t, map[string]string{"Makefile": makefile, "pytest.ini": "[pytest]\n", "test_a.py": "def test_a():\n    pass\n", "golden.sh": ""}, &notes, "python3", "pytest", "make")
+		var got []string
+		for _, p := range FindProjects(s) {
+			if p.Eco.Calls {
+				continue
+			}
+			for _, c := range p.OwnTests {
+				got = append(got, c.Text)
+			}
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%q: %q, want %q", makefile, got, want)
+		}
+	}
+}

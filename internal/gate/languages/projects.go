@@ -3,6 +3,7 @@ package languages
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
@@ -67,23 +68,29 @@ var generates = pattern.New(`\bgo generate\b`)
 // scripted notes the target for tests of the project's folder, what it does in another way than
 // ycbot calls the runner, and the scripts that it runs beside it, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
-	for i, t := range native.TargetsForTests(s, p.Dir) {
-		if i == 0 {
-			p.Target, p.Differs = t, ""
-		}
+	file := native.FileOfTargets(s, p.Dir)
+	if file == "" {
+		return
+	}
+	recipes := ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))
+	targets := slices.DeleteFunc(native.TargetsForTests(s, p.Dir), func(t string) bool {
+		return strings.HasSuffix(t, " check") && !runsTests.MatchString(recipes) // it looks for style
+	})
+	if len(targets) == 0 {
+		return
+	}
+	p.Target, p.Differs = targets[0], ""
+	for i, t := range targets {
 		target := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: t, Eco: p.Eco.Name}.InShell()
 		p.OwnTests = slices.Insert(p.OwnTests, i, target) // it may run more than a script
 	}
-	if file := native.FileOfTargets(s, p.Dir); file != "" {
-		recipes := ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))
-		if generates.MatchString(recipes) {
-			p.Scripts = append(p.Scripts, "go generate")
-		}
-		for _, w := range ecosystem.CalledIn(recipes) {
-			name := path.Join(p.Dir, w)
-			if s.Has(".", name) && !slices.Contains(p.Scripts, name) && !runsTests.Match(s.Read(".", name)) {
-				p.Scripts = append(p.Scripts, name)
-			}
+	if generates.MatchString(recipes) {
+		p.Scripts = append(p.Scripts, "go generate")
+	}
+	for _, w := range ecosystem.CalledIn(recipes) {
+		name := path.Join(p.Dir, w)
+		if s.Has(".", name) && !slices.Contains(p.Scripts, name) && !runsTests.Match(s.Read(".", name)) {
+			p.Scripts = append(p.Scripts, name)
 		}
 	}
 }
