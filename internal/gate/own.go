@@ -16,9 +16,9 @@ import (
 // ownCommands runs a project's own commands for its tests on the base, such as "make test", where
 // the runner that they call is called by itself and tests fail so, or none runs: these may need
 // what the command sets or makes, and what the change breaks of them would count as old. The
-// same holds where the command runs other tests too, or scripts beside them. One that goes well
-// is run on both sides, as one test: beside the runner, or in its place where most of its tests
-// fail.
+// same holds where the command runs other tests too, or scripts beside them, or the tests in
+// another way. One that goes well is run on both sides, as one test: beside the runner, or in
+// its place where most of its tests fail.
 func (r *runner) ownCommands(ctx context.Context) error {
 	if r.in.Commands.Test != nil || r.prep.Unprepared() != "" {
 		return nil
@@ -29,28 +29,15 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		}
 		failed, passed := r.endedIn(p)
 		besides := r.besides(p)
-		more := len(besides) > 0 || (len(p.Scripts) > 0 || p.Differs != "") && r.tookOnBase() < ownLeast
-		given := p.Given
+		own, given := p.OwnTests, p.Given
 		if failed == 0 && passed > 0 {
-			given = slices.DeleteFunc(slices.Clone(given), func(g ecosystem.Given) bool { return !g.InTests })
-			if p.Differs != "" && !more {
-				r.notCovered("%s: %q runs more, or in another way: %s; it is not run, as the tests take more than %s", p.What, p.Target, p.Differs, ownLeast)
-			}
-			if !more && len(given) == 0 {
-				continue
-			}
+			own, given = r.beyond(p, len(besides) > 0)
 		}
-		if len(p.OwnTests)+len(given) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+		if len(own)+len(given) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
 			continue
 		}
 		added := false
-		for _, c := range p.OwnTests {
-			if failed == 0 && passed > 0 && !more {
-				break
-			}
-			if failed == 0 && passed > 0 && !p.IsTarget(c) { // what else runs is in the target
-				continue
-			}
+		for _, c := range own {
 			well, err := r.goesWell(ctx, c)
 			if err != nil {
 				return err
@@ -67,11 +54,40 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		switch {
 		case len(besides) > 0:
 			r.notCovered("%s: its own commands also run %s, which is not run", p.What, results.Listed(besides, 3))
-		case p.Differs != "" && !added && passed > 0:
+		case p.Differs != "" && len(own) > 0 && !added && passed > 0:
 			r.notCovered("%s: %q runs more, or in another way: %s; it fails on the base here", p.What, p.Target, p.Differs)
 		}
 	}
 	return nil
+}
+
+// beyond are a project's own commands that may show more than its runner, whose tests all pass on
+// the base: its targets, where they run more or in another way, and calls with variables that
+// files of tests name. They are not run where that takes long; then that is named.
+func (r *runner) beyond(p ecosystem.Project, besides bool) (own []ecosystem.Command, given []ecosystem.Given) {
+	for _, g := range p.Given {
+		if g.InTests {
+			given = append(given, g)
+		}
+	}
+	if r.tookOnBase() >= ownLeast {
+		if p.Differs != "" {
+			r.notCovered("%s: %q runs more, or in another way: %s; it is not run, as the tests take more than a minute", p.What, p.Target, p.Differs)
+		}
+		for _, g := range given {
+			r.notCovered("%s: what its tests do by %s, which %s sets for them: %q is not run, as the tests take more than a minute", p.What, results.Listed(g.Variables, 3), g.From, g.Text)
+		}
+		given = nil
+	}
+	if !besides && (len(p.Scripts) == 0 && p.Differs == "" || r.tookOnBase() >= ownLeast) {
+		return nil, given
+	}
+	for _, c := range p.OwnTests {
+		if p.IsTarget(c) { // what else runs is in the target
+			own = append(own, c)
+		}
+	}
+	return own, given
 }
 
 // givenVariables runs the calls of a project's runner in workflows that give its tests variables,
@@ -192,7 +208,7 @@ func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
 // Bounds of the time that a project's own command may take when it is tried.
 const (
 	ownShare = 4 // times what the base's tests took
-	ownLeast = time.Minute
+	ownLeast = time.Minute // what else a command runs is tried within it: beyond says so in words
 )
 
 // tookOnBase is how long the base's tests took in this run.
