@@ -21,10 +21,12 @@ func (k *keeper) shipped(ctx context.Context) error {
 			keep[t.Path], parts = put, append(parts, t)
 		}
 	}
+	// What a file of tests is to the product has nothing to do with its own tests.
+	isTest := slices.ContainsFunc(parts, func(t sides.Touch) bool { return t.Class == compare.Test })
 	var tests []*examined
 	for _, e := range k.tests {
 		if !e.drop && e.reached && !e.whole() && e.kept == compare.Passed && e.head != compare.Failed &&
-			k.edited(e, keep) && len(k.r.reach([]*examined{e}, parts)) > 0 {
+			k.edited(e, keep) && (isTest || len(k.r.reach([]*examined{e}, parts)) > 0) {
 			tests = append(tests, e)
 		}
 	}

@@ -115,7 +115,7 @@ var shownBy = map[string][]string{
 	"workflow_variable_go_untrusted":  {"workflow_variable_fails_node", "workflow_variable_new_python", "workflow_variable_python"},
 	"own_differs_go_untrusted":        {"own_differs_ruby", "own_factor_python"},
 	"own_makes_new_file_python":       {"own_builds_go"},
-	"product_imported_python":         {"product_added_node_untrusted"},
+	"product_imported_python":         {"product_added_node_untrusted", "product_test_file_node"},
 }
 
 // longScenarios are what make test leaves to make variants because each takes seconds of a
