@@ -207,7 +207,7 @@ func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
 
 // Bounds of the time that a project's own command may take when it is tried.
 const (
-	ownShare = 4 // times what the base's tests took
+	ownShare = 4           // times what the base's tests took
 	ownLeast = time.Minute // what else a command runs is tried within it: beyond says so in words
 )
 
