@@ -21,6 +21,9 @@ type Ecosystem struct {
 	// Programs are those whose version can decide how its tests end.
 	Programs []string
 
+	// Runners are programs beside these that run its tests, by what workflows call.
+	Runners []string
+
 	// Hosts are the public registries, by name: what setup of a head that is not
 	// trusted may reach.
 	Hosts []string

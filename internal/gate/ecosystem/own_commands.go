@@ -2,10 +2,10 @@ package ecosystem
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -17,7 +17,7 @@ func OwnCommands(s *Survey, dir string) []string {
 		out = append(out, string(s.Read(dir, name)))
 	}
 	for _, f := range s.Files {
-		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+		if workflows.Is(f) {
 			out = append(out, string(s.Read(".", f)))
 		}
 	}

@@ -40,16 +40,16 @@ type Project struct {
 	// itself: its script, or the target of its folder.
 	OwnTests []Command
 
-	// Given are calls of the runner of its tests in workflows, which give them variables that
-	// its sources name.
+	// Given are calls of the runner of its tests in workflows and by tox, which give them
+	// variables that its sources name.
 	Given []Given
 }
 
-// Given is a command for tests with variables that a workflow gives it.
+// Given is a command for tests with the variables that a workflow, or an environment of tox, gives it.
 type Given struct {
 	Command
 	Variables []string // names
-	From      string   // the workflow's file
+	From      string   // the file that says so
 	InTests   bool     // files of tests name one
 }
 

@@ -136,7 +136,7 @@ var configuresHow = pattern.New(`^-D(?:CMAKE_(?:BUILD_TYPE|EXPORT|C_COMPILER|CXX
 // programs, and those with what they are called with.
 var (
 	prepares = strings.Fields(`: . source true echo printf mkdir rm rmdir touch cp mv ln install cd pwd export unset set shopt ls cat date sleep which command
-		type exit chmod pip pip3 uv poetry pdm pipenv virtualenv bundle gem composer mvn gradle gofmt goimports gofumpt golangci-lint staticcheck govulncheck
+		type exit chmod pip pip3 uv poetry pdm pipenv virtualenv bundle gem composer gofmt goimports gofumpt golangci-lint staticcheck govulncheck
 		ruff black isort mypy flake8 pylint pyright pre-commit eslint prettier tsc biome rubocop rustfmt clippy-driver codecov ninja gcc cc g++ clang
 		clang-format clang-tidy ar ld protoc buf shellcheck docker docker-compose esbuild rollup webpack vite
 		tee head tail sed awk tr sort uniq wc find test [ go-junit-report gocov gocov-xml gcovr lcov genhtml tparse richgo`)
@@ -204,8 +204,8 @@ func optionsDecide(program string, words []string) bool {
 		if program == "pytest" && name == "p" && i+1 < len(words) && strings.HasPrefix(words[i+1], "no:") {
 			continue
 		}
-		short := !strings.HasPrefix(w, "--") && len(name) > 1 // -n4, -j2, -rA
-		if slices.Contains(known, name) || short && program != "go" && slices.Contains(known, name[:1]) {
+		together := !strings.HasPrefix(w, "--") && len(name) > 1 // with its value: -n4, -j2, -rA
+		if slices.Contains(known, name) || together && program != "go" && slices.Contains(known, name[:1]) {
 			continue
 		}
 		return true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -31,7 +32,7 @@ func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 	}
 	own := len(c.found)
 	for _, f := range s.Files {
-		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+		if workflows.Is(f) {
 			c.in(stepBegin.ReplaceAllString(string(s.Read(".", f)), ""), 0)
 		}
 	}

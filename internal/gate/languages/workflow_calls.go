@@ -20,7 +20,7 @@ import (
 // folder, with the variables that these give them and its sources name. A step that gives
 // none says nothing new.
 func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
-	out := p.Given
+	out := slices.Clone(p.Given)
 	names := namer{s: s, p: p, known: map[string]naming{}}
 	for _, f := range s.Files {
 		if !workflows.Is(f) {
@@ -43,7 +43,7 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 						continue
 					}
 					text := ecosystem.Assignments(vars) + " " + call
-					if len(out) == maxGiven || slices.ContainsFunc(out, func(o ecosystem.Given) bool { return o.Text == text }) {
+					if len(out) >= maxGiven || slices.ContainsFunc(out, func(o ecosystem.Given) bool { return o.Text == text }) {
 						continue
 					}
 					g := ecosystem.Given{From: f, Command: ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: text, Eco: p.Eco.Name}.InShell()}
@@ -154,7 +154,7 @@ func stepCall(line string, p ecosystem.Project) (call string, own [][2]string) {
 	}
 	words := ecosystem.Written(&syntax.CallExpr{Args: c.Args})
 	text := strings.Join(words, " ")
-	if program := path.Base(words[0]); text != p.Target && !slices.Contains(p.Eco.Programs, program) && runners[program] != p.Eco.Name {
+	if program := path.Base(words[0]); text != p.Target && !slices.Contains(p.Eco.Programs, program) && !slices.Contains(p.Eco.Runners, program) {
 		return "", nil
 	}
 	return strings.Join(asHere(words, p), " "), own
@@ -173,12 +173,4 @@ func asHere(words []string, p ecosystem.Project) []string {
 		}
 	}
 	return words
-}
-
-// runners are programs that run tests and belong to an ecosystem, beside those by which
-// it is known.
-var runners = map[string]string{
-	"gotestsum": "Go", "py.test": "Python", "tox": "Python", "nox": "Python", "hatch": "Python", "pdm": "Python", "coverage": "Python",
-	"npx": "Node.js", "jest": "Node.js", "mocha": "Node.js", "vitest": "Node.js", "ava": "Node.js", "tap": "Node.js",
-	"rspec": "Ruby", "rake": "Ruby", "phpunit": "PHP", "mvnw": "Java", "gradlew": "Java",
 }

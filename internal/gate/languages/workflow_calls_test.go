@@ -12,7 +12,7 @@ import (
 // TestGiven holds which calls of workflows give variables to a project's tests.
 func TestGiven(t *testing.T) {
 	t.Parallel()
-	python := &ecosystem.Ecosystem{Name: "Python", Programs: []string{"python", "uv", "pytest"}, IsTest: func(name string) bool { return strings.HasPrefix(name, "tests/") }}
+	python := &ecosystem.Ecosystem{Name: "Python", Runners: []string{"tox"}, Programs: []string{"python", "uv", "pytest"}, IsTest: func(name string) bool { return strings.HasPrefix(name, "tests/") }}
 	const file = ".github/workflows/ci.yml"
 	for name, tt := range map[string]struct {
 		steps string // of the job
@@ -24,6 +24,7 @@ func TestGiven(t *testing.T) {
 		"of a step before":         {"- run: echo SHOP=on >> $GITHUB_ENV\n    - run: python -m pytest", "SHOP=on python -m pytest [SHOP] tests"},
 		"of the product":           {"- {run: pytest, env: {RATE: 2}}", "RATE=2 pytest [RATE]"},
 		"of several lines":         {"- env: {SHOP: 1}\n      run: |\n        pip install x\n        pytest \\\n          -x", "SHOP=1 pytest -x [SHOP] tests"},
+		"by another runner":        {"- {run: tox -e py, env: {SHOP: 1}}", "SHOP=1 tox -e py [SHOP] tests"},
 		"twice the same":           {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
 		"the target":               {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
 		"an expression":            {"- {run: pytest, env: {SHOP: \"${{ matrix.x }}\"}}", ""},

@@ -17,19 +17,19 @@ import (
 // Product says whether a touched file is a part of the product as well, which the head has
 // otherwise: sources of the base import it, or have it as their data, or the change has them do
 // so, or it is what the product is built by. A file that is added or removed is one where
-// no test that the change touches names it. keep is what to put in its place with the head's part in it; nil: the
-// file is the head's.
+// no test that the change touches names it. keep is what to put in its place with the head's
+// part in it; nil: the file is the head's.
 func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 	switch t.Class {
 	case compare.Test, compare.Support:
 		if t.Mixed {
 			return nil, false
 		}
-		_, source, _ := r.namedIn(t.Path, classes.Imports)
-		return nil, source || r.newlyNamed(t.Path, func(text, dir, name string) bool {
-			return classes.Imports(text, dir, name) || classes.NamesInTree(text, dir, name)
-		}) || t.Class == compare.Support && r.unnamed(t.Path) || native.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
-			t.Class == compare.Support && classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
+		if _, source, _ := r.namedIn(t.Path, classes.Imports); source || r.newlyNamed(t.Path, importsOrNames) || native.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) {
+			return nil, true
+		}
+		helps := classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
+		return nil, t.Class == compare.Support && (helps || r.unnamed(t.Path))
 	case compare.Data:
 		return nil, r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || r.unnamed(t.Path)
 	case compare.Steering:
@@ -39,6 +39,10 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 		return nil, !t.Mixed && r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree)
 	}
 	return nil, false
+}
+
+func importsOrNames(text, dir, name string) bool {
+	return classes.Imports(text, dir, name) || classes.NamesInTree(text, dir, name)
 }
 
 // besideProduct are sources that are run by those who work on a project, and are no part of it.

@@ -27,6 +27,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: goName, ByGit: true, Units: "Go modules",
 		Programs: strings.Fields("go"),
+		Runners:  strings.Fields("gotestsum"),
 		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		Find:     findGoProjects,
 		Classes:  goClasses(),

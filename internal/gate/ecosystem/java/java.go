@@ -67,6 +67,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: "Java", Units: "Java projects",
 		Programs: strings.Fields("java javac mvn gradle kotlinc"),
+		Runners:  strings.Fields("mvnw gradlew"),
 		Hosts:    strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
 		Fetched:  []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
 		Find:     findJavaProjects,

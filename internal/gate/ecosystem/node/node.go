@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -23,6 +24,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: nodeName, Units: "Node.js packages",
 		Programs: strings.Fields("node npm pnpm yarn bun deno"),
+		Runners:  strings.Fields("npx jest mocha vitest ava tap"),
 		Provided: providedByNode,
 		Hosts:    strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
 		Fetched:  []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
@@ -332,7 +334,7 @@ var npmInstalls = pattern.New(`(?m)\bnpm (?:ci|i|install)\b[^\n&|;]*?( --legacy-
 // workflows name them.
 func npmOptions(s *ecosystem.Survey) string {
 	for _, f := range s.Files {
-		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+		if workflows.Is(f) {
 			if m := npmInstalls.FindSubmatch(s.Read(".", f)); m != nil {
 				return string(m[1])
 			}

@@ -40,6 +40,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: "PHP", ByGit: true, Units: "PHP projects",
 		Programs: strings.Fields("php composer"),
+		Runners:  strings.Fields("phpunit"),
 		Hosts:    strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		Fetched:  []string{".cache/composer"},
 		Find:     findPHPProjects,

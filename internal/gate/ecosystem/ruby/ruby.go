@@ -36,6 +36,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: "Ruby", Units: "Ruby projects",
 		Programs: strings.Fields("ruby bundle"),
+		Runners:  strings.Fields("rspec rake"),
 		Hosts:    strings.Fields("rubygems.org index.rubygems.org"),
 		Fetched:  []string{".bundle/cache"},
 		Find:     findRubyProjects,
