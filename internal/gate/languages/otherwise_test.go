@@ -19,6 +19,7 @@ func TestOtherwise(t *testing.T) {
 		"export SHOP=1\ntest:\n\tgo test ./...":                                                   "export SHOP=1",
 		"test:\n\tfor tz in UTC Asia/Tokyo; do TZ=$$tz go test ./...; done":                       "for tz in UTC Asia/Tokyo; do TZ=$tz go test ./...; done",
 		"test:\n\tgo test ./...\n\tgo run ./cmd/shop | diff - docs/sample.txt":                    "go run ./cmd/shop | diff - docs/sample.txt",
+		"test:\n\tfor m in fast slow; do pytest -m $$m || exit 1; done":                           "for m in fast slow; do pytest -m $m || exit 1; done",
 		"test:\n\tgo test ./... -args -update":                                                    "go test ./... -args -update",
 		"test:\n\tgotestsum -- ./...":                                                             "",
 		"test:\n\tpython3 -m pytest -q -n4 --cov=shop --cov-report=xml -p no:cacheprovider tests": "",

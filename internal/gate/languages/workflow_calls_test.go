@@ -18,13 +18,17 @@ func TestGiven(t *testing.T) {
 		steps string // of the job
 		want  string
 	}{
-		"of a step":                {"- {run: pytest -q, env: {SHOP: 1, MORE: x}}", "SHOP=1 pytest -q [SHOP] tests"},
-		"by another name":          {"- {run: python -m pytest -q, env: {SHOP: 1}}\n    - {run: uv run pytest, env: {SHOP: 2}}", "SHOP=1 PYTHONPATH=. pytest -q [SHOP] tests; SHOP=2 PYTHONPATH=. pytest [SHOP] tests"},
-		"of the call":              {"- run: SHOP='a b' pytest", "SHOP='a b' pytest [SHOP] tests"},
-		"of a step before":         {"- run: echo SHOP=on >> $GITHUB_ENV\n    - run: python -m pytest", "SHOP=on python -m pytest [SHOP] tests"},
-		"of the product":           {"- {run: pytest, env: {RATE: 2}}", "RATE=2 pytest [RATE]"},
-		"of several lines":         {"- env: {SHOP: 1}\n      run: |\n        pip install x\n        pytest \\\n          -x", "SHOP=1 pytest -x [SHOP] tests"},
-		"by another runner":        {"- {run: tox -e py, env: {SHOP: 1}}", "SHOP=1 tox -e py [SHOP] tests"},
+		"of a step":         {"- {run: pytest -q, env: {SHOP: 1, MORE: x}}", "SHOP=1 pytest -q [SHOP] tests"},
+		"by another name":   {"- {run: python -m pytest -q, env: {SHOP: 1}}\n    - {run: uv run pytest, env: {SHOP: 2}}", "SHOP=1 PYTHONPATH=. pytest -q [SHOP] tests; SHOP=2 PYTHONPATH=. pytest [SHOP] tests"},
+		"of the call":       {"- run: SHOP='a b' pytest", "SHOP='a b' pytest [SHOP] tests"},
+		"of a step before":  {"- run: echo SHOP=on >> $GITHUB_ENV\n    - run: python -m pytest", "SHOP=on python -m pytest [SHOP] tests"},
+		"of the product":    {"- {run: pytest, env: {RATE: 2}}", "RATE=2 pytest [RATE]"},
+		"of several lines":  {"- env: {SHOP: 1}\n      run: |\n        pip install x\n        pytest \\\n          -x", "SHOP=1 pytest -x [SHOP] tests"},
+		"by another runner": {"- {run: tox -e py, env: {SHOP: 1}}", "SHOP=1 tox -e py [SHOP] tests"},
+		"many": {
+			"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 2}}\n    - {run: pytest, env: {SHOP: 3}}\n    - {run: pytest, env: {SHOP: 4}}",
+			"SHOP=1 pytest [SHOP] tests; SHOP=2 pytest [SHOP] tests; SHOP=3 pytest [SHOP] tests",
+		},
 		"twice the same":           {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
 		"the target":               {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
 		"an expression":            {"- {run: pytest, env: {SHOP: \"${{ matrix.x }}\"}}", ""},

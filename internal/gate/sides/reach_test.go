@@ -46,3 +46,21 @@ func TestImporters(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshotOf holds which file of tests a snapshot belongs to by its name.
+func TestSnapshotOf(t *testing.T) {
+	t.Parallel()
+	r := &Reader{Plans: map[results.Side]*Plan{results.Base: {Files: []string{"src/a.js", "src/a.test.js", "tests/test_bill.py"}}}}
+	for name, want := range map[string]string{
+		"src/__snapshots__/a.test.js.snap":      "src/a.test.js",
+		"tests/__snapshots__/test_bill.ambr":    "tests/test_bill.py",
+		"src/__snapshots__/a.snap":              "", // whose name is that of a source
+		"tests/__snapshots__/page.html":         "",
+		"lib/__snapshots__/a.test.js.snap":      "",
+		"src/deep/__snapshots__/a.test.js.snap": "",
+	} {
+		if got := r.snapshotOf(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
