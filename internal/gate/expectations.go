@@ -184,7 +184,7 @@ func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observ
 		o.Stands = k.r.sides.Stands(e.id)
 	case e.head == compare.Passed:
 		o.Lenient = k.r.sides.AddsLeniency(e.id)
-		o.Wraps = k.r.sides.OnlyWraps(e.id)
+		o.Wraps = k.r.sides.OnlyWraps(e.id, e.eco)
 	}
 	return o
 }

@@ -2,9 +2,11 @@ package sides
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -70,8 +72,9 @@ func unwrapped(name, text string) string {
 // OnlyWraps says whether the change edits a test in nothing but the form in which it takes what
 // it tests, such as "await" before a call, or a list of what is generated: it passes with the
 // old form too, and gives nothing up. What else the file has, such as imports and helpers, has
-// to be as it was, but for other tests.
-func (r *Reader) OnlyWraps(id results.ID) bool {
+// to be as it was, but for other tests, and so has what other files of tests that the change
+// touches have to do with it.
+func (r *Reader) OnlyWraps(id results.ID, eco string) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil || wrappings(file) == nil {
 		return false
@@ -81,7 +84,29 @@ func (r *Reader) OnlyWraps(id results.ID) bool {
 	if !ok {
 		head, ok = heads[file]
 	}
-	return ok && sameButWrapped(file, id, string(src), string(head)) && (path.Ext(file) != ".go" || !r.addsIs())
+	if !ok || string(head) == string(src) || !sameButWrapped(file, id, string(src), string(head)) || path.Ext(file) == ".go" && r.addsIs() {
+		return false
+	}
+	return !slices.ContainsFunc(r.Touched, func(t Touch) bool {
+		if t.Path == file || t.Path == r.MovedTo(file) || t.Class != compare.Test && t.Class != compare.Support {
+			return false
+		}
+		_, concerns := r.Concerns(t, id, eco)
+		return concerns && changesOthers(t.Path, r.Texts[t.Path])
+	})
+}
+
+// declares is what a file has that other files can make use of, or that runs with them.
+var declares = pattern.New(`(?m)\b(?:func|def|class|fn|function|var|let|const|static|macro_rules)\b|^[ \t]*\w+[ \t]*=[^=]`)
+
+// changesOthers says whether a file of tests has something else than its tests that the change
+// makes otherwise, by which tests of other files can expect less.
+func changesOthers(name string, v classes.Versions) bool {
+	base, head := without(string(v.Base), classes.TestBodies(name, v.Base)), without(string(v.Head), classes.TestBodies(name, v.Head))
+	if v.Base == nil {
+		return declares.MatchString(head)
+	}
+	return unwraps(name, base, head) || unwrapped(name, base) != unwrapped(name, head)
 }
 
 // ownIs is a method by which a type of Go says what it is by errors.Is, or wraps.
@@ -128,9 +153,12 @@ func unwraps(file, base, head string) bool {
 	return false
 }
 
-// without is a source without its tests.
+// without is a source without its tests. What runs around all of them is none.
 func without(src string, tests classes.Bodies) string {
 	for _, b := range tests {
+		if strings.HasPrefix(b.Text, "func TestMain(") {
+			continue
+		}
 		src = strings.Replace(src, b.Text, "", 1)
 	}
 	return src

@@ -92,3 +92,30 @@ func TestAddsIs(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesOthers holds what a touched file of tests can make of the tests of other files.
+func TestChangesOthers(t *testing.T) {
+	t.Parallel()
+	const helper = "def same(a, b):\n    assert a == b\n"
+	const test = "def test_a():\n    assert rows() == [1]\n"
+	for name, tt := range map[string]struct {
+		file, base, head string // no base: it is added
+		want             bool
+	}{
+		"a helper":          {"tests/helpers.py", helper, "def same(a, b):\n    assert a[0] == b[0]\n", true},
+		"another form":      {"tests/helpers.py", helper, "def same(a, b):\n    assert list(a) == b\n", false},
+		"a test":            {"tests/test_b.py", test, "def test_a():\n    assert rows() == [2]\n", false},
+		"a helper beside":   {"tests/test_b.py", helper + test, test, true},
+		"an added test":     {"b_test.go", "", "package m\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {\n\tx := 1\n\t_ = x\n}\n", false},
+		"an added TestMain": {"b_test.go", "", "package m\n\nfunc TestMain(m *testing.M) {\n\tquiet = true\n\tm.Run()\n}\n", true},
+		"an added helper":   {"conftest.py", "", "import pytest\n\npytest.approx = lambda x: x\n\ndef pytest_configure(): pass\n", true},
+	} {
+		v := classes.Versions{Head: []byte(tt.head)}
+		if tt.base != "" {
+			v.Base = []byte(tt.base)
+		}
+		if got := changesOthers(tt.file, v); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
