@@ -30,7 +30,7 @@ func (r *runner) altered() []string {
 	defer head.Close()
 	var out []string
 	left := maxInstalled
-	for _, p := range r.plan[Base].Projects {
+	for _, p := range r.sides.Plans[Base].Projects {
 		if p.Eco.Installed == nil {
 			continue
 		}

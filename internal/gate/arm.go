@@ -151,8 +151,8 @@ func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Sui
 			continue
 		}
 		c, _ = c.Results.Narrow(c, some)
-		c.Stage, c.Timeout = a.stage, a.r.Limits.step()
-		if c = a.r.hanging(c); slices.Contains(done, c.Text) {
+		c.Stage, c.Timeout = a.stage, a.r.Limits.Step
+		if c = a.r.tests.Hanging(c); slices.Contains(done, c.Text) {
 			continue
 		}
 		done = append(done, c.Text)
@@ -217,16 +217,16 @@ func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 func (a *arm) limited(c ecosystem.Command) ecosystem.Command {
 	c.Stage = StageTest
 	if c.Results != nil && c.Results.Hang != nil {
-		return a.r.hanging(c)
+		return a.r.tests.Hanging(c)
 	}
-	return a.r.limited(Head, c)
+	return a.r.tests.Limited(Head, c)
 }
 
 // runOther runs a command. Where it could run no test, files of the arm that the
 // runner names are taken out, so that the others say something.
 func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) {
 	for round := 0; ; round++ {
-		suite, step, err := a.r.runTests(ctx, a.side, c)
+		suite, step, err := a.r.tests.RunTests(ctx, a.side, c)
 		if err != nil {
 			return nil, err
 		}
@@ -282,11 +282,11 @@ func (a *arm) compiled(c ecosystem.Command) bool {
 
 // build runs the build commands of c's project, and returns the one that failed.
 func (a *arm) build(ctx context.Context, c ecosystem.Command) (Step, error) {
-	for _, b := range a.r.plan[a.side].Build {
+	for _, b := range a.r.sides.Plans[a.side].Build {
 		if b.Unit != c.Unit || b.Eco != c.Eco && b.Eco != "" {
 			continue
 		}
-		b = a.r.limited(a.side, b)
+		b = a.r.tests.Limited(a.side, b)
 		b.Stage = a.stage
 		step, err := a.r.executor.Run(ctx, a.side, a.r.executor.Tree(a.side), b, nil)
 		if err != nil {

@@ -14,7 +14,7 @@ func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step St
 	if c.Plain == nil || step.Empty || step.TimedOut || step.Lacks != "" || results.AnyRan(suite) {
 		return false
 	}
-	for id, t := range r.suites[Base] {
+	for id, t := range r.sides.Suites[Base] {
 		if side == Head && id.Unit == c.Unit && t.Eco == c.Eco && t.Status != NotRun && !t.Cut {
 			return false
 		}
@@ -28,7 +28,7 @@ func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step St
 func (r *runner) asWritten(ctx context.Context, side Side, c ecosystem.Command, was Suite, then Step) (Suite, Step, error) {
 	plain := *c.Plain
 	plain.Eco, plain.Env = c.Eco, c.Env
-	suite, step, err := r.runFresh(ctx, side, plain)
+	suite, step, err := r.tests.RunFresh(ctx, side, plain)
 	switch {
 	case err == nil && plain.Plain != nil && !results.AnyRan(suite):
 		plain.Text = c.Text // of what is replaced
@@ -36,7 +36,7 @@ func (r *runner) asWritten(ctx context.Context, side Side, c ecosystem.Command, 
 	case err != nil, plain.Results == nil && step.Failed():
 		return was, then, err
 	}
-	for _, p := range r.plan {
+	for _, p := range r.sides.Plans {
 		if p == nil {
 			continue
 		}

@@ -94,7 +94,7 @@ func (r *runner) newBaseKey() string {
 	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
 	line(languages.Fingerprint(r.Tools)...)
-	for _, list := range [][]ecosystem.Command{r.plan[Base].Setup, r.plan[Base].Build, r.plan[Base].Test} {
+	for _, list := range [][]ecosystem.Command{r.sides.Plans[Base].Setup, r.sides.Plans[Base].Build, r.sides.Plans[Base].Test} {
 		for _, c := range list {
 			line(c.Unit, c.Text)
 			line(c.Argv...)
@@ -114,7 +114,7 @@ func (r *runner) newBaseKey() string {
 // recall looks up what is known of the base's tests from earlier runs, and takes
 // of it what this run is about.
 func (r *runner) recall(ctx context.Context) {
-	if r.Results == nil || len(r.plan[Base].Test) == 0 || r.prep.Unprepared() != "" {
+	if r.Results == nil || len(r.sides.Plans[Base].Test) == 0 || r.prep.Unprepared() != "" {
 		return
 	}
 	key := r.baseKey()
@@ -130,12 +130,12 @@ func (r *runner) recall(ctx context.Context) {
 	for _, c := range rec.Cases {
 		if r.concerned(c.ID) {
 			c.Test.Evidence = ""
-			r.phantoms.Note(c.ID, c.Test)
-			r.suites[Base][c.ID] = c.Test
+			r.tests.Phantoms.Note(c.ID, c.Test)
+			r.sides.Suites[Base][c.ID] = c.Test
 		}
 	}
 	tests := 0
-	for _, n := range r.suites[Base].Count() {
+	for _, n := range r.sides.Suites[Base].Count() {
 		tests += n
 	}
 	if tests > 0 {
@@ -173,10 +173,10 @@ func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 func (r *runner) keep() {
 	r.saving = nil
 	steps := r.executor.Steps.Of(StageTest, Base)
-	if r.Results == nil || r.executor.BaseTouched() != "" || r.prep.Unprepared() != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
+	if r.Results == nil || r.executor.BaseTouched() != "" || r.prep.Unprepared() != "" || r.facts.Incomplete != "" || len(r.sides.Suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
-	for _, c := range r.plan[Base].Setup {
+	for _, c := range r.sides.Plans[Base].Setup {
 		if r.prep.SetupFailed(Base, c) {
 			return
 		}
@@ -185,7 +185,7 @@ func (r *runner) keep() {
 	left := r.madeByTests()
 	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
 		rec = *r.known
-		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.suites[Base][c.ID].Evidence != "" })
+		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.sides.Suites[Base][c.ID].Evidence != "" })
 	}
 	for _, s := range steps {
 		rec.Took += s.Duration
@@ -193,7 +193,7 @@ func (r *runner) keep() {
 			return // something outside was missing, or the runner's own summary does not agree
 		}
 	}
-	for id, t := range r.suites[Base] {
+	for id, t := range r.sides.Suites[Base] {
 		if t.Cut && id.Command != "" {
 			return // a runner that failed as a whole says nothing of its tests
 		}
@@ -216,7 +216,7 @@ func (r *runner) keep() {
 
 // failedIn says whether a test failed in a step.
 func (r *runner) failedIn(s Step) bool {
-	for _, t := range r.suites[Base] {
+	for _, t := range r.sides.Suites[Base] {
 		if t.Evidence == s.Evidence && t.Status == Failed {
 			return true
 		}
@@ -228,7 +228,7 @@ func (r *runner) failedIn(s Step) bool {
 // disagreed since: with each other, or with what was known, which then is dropped.
 func (r *runner) saveBase(ctx context.Context) error {
 	rec := r.saving
-	if r.doubted {
+	if r.tests.Doubted {
 		rec = nil
 		if r.known != nil {
 			rec = &baseRecord{When: r.Now().UTC()}
@@ -254,20 +254,20 @@ func (r *runner) confirm(ctx context.Context) error {
 	if r.res.Cached == nil || len(t.PreExisting) == 0 {
 		return nil
 	}
-	moved := func(k Case) bool { _, ok := r.suites[Base][k.ID]; return !ok }
+	moved := func(k Case) bool { _, ok := r.sides.Suites[Base][k.ID]; return !ok }
 	if slices.ContainsFunc(t.PreExisting, moved) { // failures of packages under another name there
 		r.res.Cached, r.known = nil, nil
 		if err := r.runBase(ctx); err != nil {
 			return err
 		}
-		*t = runs.Compare(r.suites[Base], r.suites[Head])
+		*t = runs.Compare(r.sides.Suites[Base], r.sides.Suites[Head])
 		return nil
 	}
 	var ids []ID
 	for _, k := range t.PreExisting {
 		ids = append(ids, k.ID)
 	}
-	now, err := r.again(ctx, Base, ids, false)
+	now, err := r.tests.Again(ctx, Base, ids, false)
 	if err != nil {
 		return err
 	}
@@ -282,8 +282,8 @@ func (r *runner) confirm(ctx context.Context) error {
 		case Failed:
 			t.PreExisting = append(t.PreExisting, k)
 		case Passed: // what was known does not count against what is seen; rerun settles it
-			r.suites[Base][k.ID] = on
-			r.doubted = true
+			r.sides.Suites[Base][k.ID] = on
+			r.tests.Doubted = true
 			t.Regressed = append(t.Regressed, k)
 		default:
 			t.Unknown = append(t.Unknown, k)

@@ -98,7 +98,7 @@ func TestBaseKey(t *testing.T) {
 	key := func(change func(*runner)) string {
 		tools := *w.tools.Go
 		r := newRunner(&Gate{Machine: Machine{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}}, Input{Base: worktreeOf("t1")}, task{})
-		r.plan[Base] = &sides.Plan{Test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
+		r.sides.Plans[Base] = &sides.Plan{Test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
 		change(r)
 		return r.baseKey()
 	}
@@ -109,8 +109,8 @@ func TestBaseKey(t *testing.T) {
 	for what, change := range map[string]func(*runner){
 		"program":   func(r *runner) { r.Version = "v2" },
 		"tree":      func(r *runner) { r.in.Base = worktreeOf("t2") },
-		"command":   func(r *runner) { r.plan[Base].Test[0].Argv = []string{"go", "test", "-short"} },
-		"setup":     func(r *runner) { r.plan[Base].Setup = []ecosystem.Command{{Text: "npm ci"}} },
+		"command":   func(r *runner) { r.sides.Plans[Base].Test[0].Argv = []string{"go", "test", "-short"} },
+		"setup":     func(r *runner) { r.sides.Plans[Base].Setup = []ecosystem.Command{{Text: "npm ci"}} },
 		"variable":  func(r *runner) { r.in.Env = []string{"TZ=UTC"} },
 		"toolchain": func(r *runner) { r.Tools.Go.Version = "go1.1" },
 		"network":   func(r *runner) { r.Network = NetworkFull },
@@ -189,8 +189,8 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		kept := &savedResults{}
 		r := newRunner(&Gate{Machine: Machine{Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Results: kept}, Input{Base: worktreeOf("t1")}, task{})
 		setup := ecosystem.Command{Stage: StageSetup, Unit: ".", Text: string(StageSetup)}
-		r.plan[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
-		r.suites[Base], r.executor.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
+		r.sides.Plans[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
+		r.sides.Suites[Base], r.executor.Steps, r.tests.Doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
 			r.known = &baseRecord{When: time.Now()}
 		}

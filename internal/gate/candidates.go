@@ -51,7 +51,7 @@ func (r *runner) candidates() []checks.Candidate {
 // candidatesIn are those of a file, by the bodies of its tests on both sides.
 func (r *runner) candidatesIn(file string, before, after classes.Bodies) []checks.Candidate {
 	var out []checks.Candidate
-	for id, t := range r.suites[Head] {
+	for id, t := range r.sides.Suites[Head] {
 		eco := languages.Named(t.Eco)
 		if id.Test == "" || t.Status != Passed || eco == nil || runs.IsFlaky(r.res.Tests, id) {
 			continue

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/compare"
@@ -45,16 +46,16 @@ func (r *runner) keepFindings(found checks.Findings) {
 // subject is the change as a check sees it.
 func (r *runner) subject() *checks.Subject {
 	tests, files := map[Side][]ecosystem.Command{}, map[Side][]string{}
-	for side, p := range r.plan {
+	for side, p := range r.sides.Plans {
 		tests[side], files[side] = p.Test, p.Files
 	}
 	return &checks.Subject{
 		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
-		Suites: r.suites, Files: files, Packages: r.packages, Affected: r.affected,
+		Suites: r.sides.Suites, Files: files, Packages: r.sides.Packages, Affected: r.sides.Affected,
 		Candidates: r.candidates,
-		Tests:      tests, Build: r.plan[Head].Build, Projects: r.plan[Base].Projects, Tools: r.Tools,
+		Tests:      tests, Build: r.sides.Plans[Head].Build, Projects: r.sides.Plans[Base].Projects, Tools: r.Tools,
 		Runnable: r.res.Runnable, Unprepared: r.prep.Unprepared() != "", Fails: r.fails(), Failed: r.failed, Apart: r.Apart(), MutantsAlone: r.MutantsAlone,
-		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
+		StepLimit: r.Limits.Step, MutationTime: r.Limits.Mutation, FuzzTime: r.Limits.Fuzz,
 		BehaviourTime: r.behaviourTime(), Proven: r.res.FailToPass.Proven,
 		Now:   r.Now,
 		Steps: func() []Step { return r.executor.Steps },
@@ -83,9 +84,9 @@ func (r *runner) testRuns() checks.Runs {
 		AsLaid: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
 			return r.executor.RunAsLaid(ctx, side, r.executor.Tree(side), c, stdout)
 		},
-		Run: r.runTests, RunFresh: r.runFresh, Collect: r.collected, PackageTests: r.packageTests,
+		Run: r.tests.RunTests, RunFresh: r.tests.RunFresh, Collect: r.tests.Collected, PackageTests: r.tests.PackageTests,
 		Warm: r.prep.WarmLate, Warming: r.prep.Warming(true),
-		Alone: r.alone, Parted: r.parted, Settle: r.answer,
+		Alone: r.tests.Alone, Parted: r.tests.Parted, Settle: r.answer,
 		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {
 			return r.Mirror.ReadFile(ctx, r.executor.Tree(side).Commit, name)
 		},
@@ -128,28 +129,42 @@ func (r *runner) answer(ctx context.Context, q checks.Question) (checks.Answer, 
 	d := &runs.Dispute{Once: q.Once, Runs: runs.History{}, Rule: compare.Usual}
 	d.Cases.Regressed, d.Cases.NewFailing = q.Regressed, q.NewFailing
 	ids := runs.Disagreeing(d.Cases)
-	if err := r.rounds(ctx, d, ids); err != nil {
+	if err := r.tests.Rounds(ctx, d, ids); err != nil {
 		return checks.Answer{}, err
 	}
 	excused := func(ID) bool { return true }
 	if !q.Single {
-		excused = r.excused
+		excused = r.tests.Excused
 		var more []ID
 		d.Cases.Each(func(k Case, l runs.Disputed) {
 			despite := l == runs.IsRegressed && compare.Despite(d.Runs.Count(Head, k.ID), d.Runs.Count(Base, k.ID)) == compare.Open
-			if despite || d.Stand(k, l) == compare.Conflict && (l == runs.IsNew || !r.excused(k.ID)) {
+			if despite || d.Stand(k, l) == compare.Conflict && (l == runs.IsNew || !r.tests.Excused(k.ID)) {
 				more = append(more, k.ID)
 			}
 		})
-		if err := r.moreRounds(ctx, d, more); err != nil {
+		if err := r.tests.MoreRounds(ctx, d, more); err != nil {
 			return checks.Answer{}, err
 		}
-		r.flipped(d.Runs)
+		r.tests.Flipped(d.Runs)
 	}
-	r.state(d, ids)
+	r.tests.State(d, ids)
 	c := d.Settle(excused)
 	return checks.Answer{
 		Regressed: c.Regressed, NewFailing: c.NewFailing, NewFlakiness: c.NewFlakiness, FlakyNew: c.FlakyNew,
 		Flaky: c.Flaky, PreExisting: c.PreExisting, Unsettled: c.Unsettled, Unknown: c.Unknown,
 	}, nil
+}
+
+// behaviourTime is how long calls of changed functions may take.
+func (r *runner) behaviourTime() time.Duration {
+	if r.Limits.Behaviour != 0 {
+		return r.Limits.Behaviour
+	}
+	var suite time.Duration
+	for _, s := range r.executor.Steps {
+		if s.Side == Head && s.Stage == StageTest {
+			suite += s.Duration
+		}
+	}
+	return max(suite, time.Minute)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // conclude turns what was found out into the verdict.
@@ -24,7 +25,7 @@ func (r *runner) conclude() {
 	}
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))-len(f.Crashed)
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
-	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)
+	f.NewFlakiness, f.Unsettled = r.tests.Counted(t.NewFlakiness), r.tests.Counted(t.Unsettled)
 	for _, c := range Leaves(t.PreExisting) {
 		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
 			f.FailBoth++
@@ -33,14 +34,14 @@ func (r *runner) conclude() {
 	for _, s := range r.executor.Steps {
 		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
 	}
-	for id, test := range r.suites[Head] {
+	for id, test := range r.sides.Suites[Head] {
 		if !test.Leaf || test.Status != Passed && test.Status != Failed {
 			continue
 		}
 		passed := test.Status == Passed
 		f.Ran++
 		f.Passed += b2i(passed)
-		if r.affects(id, test) {
+		if r.sides.Affects(id, test) {
 			f.AffectedRan++
 			f.AffectedPassed += b2i(passed)
 		}
@@ -94,7 +95,7 @@ func (r *runner) conclude() {
 		}
 	}
 	r.noteRetried()
-	r.res.Phantoms = r.phantoms.Cases()
+	r.res.Phantoms, r.res.Statistics = r.tests.Phantoms.Cases(), r.tests.Statistics
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 	r.noteTargets()
@@ -111,8 +112,8 @@ func (r *runner) noteTargets() {
 	if f.BrokenBoth > 0 {
 		build = "build: [], "
 	}
-	for _, p := range r.plan[Base].Projects {
-		target := languages.TargetForTests(r.plan[Base].Survey, p.Dir)
+	for _, p := range r.sides.Plans[Base].Projects {
+		target := languages.TargetForTests(r.sides.Plans[Base].Survey, p.Dir)
 		tried := slices.Contains(r.tried, wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
 		if target == "" || tried || len(p.Test) == 0 || p.Eco.Calls {
 			continue
@@ -125,15 +126,22 @@ func (r *runner) noteTargets() {
 	}
 }
 
-// affects says whether the change can influence a test: by its package, of others by
-// what is run at all.
-func (r *runner) affects(id ID, t Test) bool {
-	return id.Command != "" || !languages.ByPackage(t.Eco) || r.affected[id.Package]
-}
-
 func b2i(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
+}
+
+// noteRetried names the tests of the head whose runner ran them again after a failure.
+func (r *runner) noteRetried() {
+	var names []string
+	for id, t := range r.sides.Suites[Head] {
+		if t.Retried {
+			names = append(names, id.String())
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		r.note("%s after a failure, because the test runner ran %s again: %s", results.Count(len(names), "test passes only", "tests pass only"), results.Plural(len(names), "it", "them"), results.Listed(names, 5))
+	}
 }

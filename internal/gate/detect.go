@@ -27,7 +27,7 @@ func (r *runner) detect(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", side, err)
 		}
-		r.plan[side] = p
+		r.sides.Plans[side] = p
 	}
 	r.keepCommands()
 	if !r.nothing() {
@@ -40,7 +40,7 @@ func (r *runner) detect(ctx context.Context) error {
 	}
 	r.describe()
 	if r.nothing() {
-		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.plan[Head].Projects), nothingKnown)
+		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.sides.Plans[Head].Projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
 		return nil
@@ -51,7 +51,7 @@ func (r *runner) detect(ctx context.Context) error {
 
 // nothing says whether there is nothing to build or test.
 func (r *runner) nothing() bool {
-	p := r.plan[Head]
+	p := r.sides.Plans[Head]
 	return len(p.Build)+len(p.Test)+len(r.restUnits()) == 0
 }
 
@@ -146,7 +146,7 @@ func (r *runner) leave(chosen, left []ecosystem.Project) {
 		for _, n := range p.Notes {
 			r.notCovered("%s: %s", p.What, n)
 		}
-		if n := p.NotRun(); n != "" && !slices.ContainsFunc(r.plan[Base].Test, func(c ecosystem.Command) bool { return c.Text == p.Target }) {
+		if n := p.NotRun(); n != "" && !slices.ContainsFunc(r.sides.Plans[Base].Test, func(c ecosystem.Command) bool { return c.Text == p.Target }) {
 			r.notCovered("%s: %s", p.What, n)
 		}
 	}
@@ -194,7 +194,7 @@ func (r *runner) describe() {
 	for _, n := range r.in.Head.Notes {
 		r.notCovered("what lies outside of the repository: %s", n)
 	}
-	for _, p := range r.plan[Head].Projects {
+	for _, p := range r.sides.Plans[Head].Projects {
 		add("%s (%s)", p.What, strings.Join(p.Why, ", "))
 	}
 	for _, kind := range []struct {

@@ -40,29 +40,6 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// TestHanging holds that the head's tests get a time limit of the go command,
-// in a place where it is a flag, unless the command has one.
-func TestHanging(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"go test -run X -v ./...":        "go test -json -timeout=1m20s -run X -v ./...",
-		"go test -timeout 5m ./...":      "go test -json -timeout 5m ./...",
-		"go test --timeout=5m ./...":     "go test -json --timeout=5m ./...",
-		"go test -test.timeout=5m ./...": "go test -json -test.timeout=5m ./...",
-		"go test ./timeout/...":          "go test -json -timeout=1m20s ./timeout/...",
-	} {
-		r := newRunner(&Gate{}, Input{}, task{longest: 2e9})
-		c := r.hanging(languages.ShellCommand(StageTest, text))
-		if got := strings.Join(c.Argv, " "); got != want || c.Text != want {
-			t.Errorf("%q: %q, printed as %q; want %q", text, got, c.Text, want)
-		}
-	}
-	r := newRunner(&Gate{}, Input{}, task{})
-	if c := r.hanging(languages.ShellCommand(StageTest, "go test")); len(c.Argv) != 3 {
-		t.Errorf("with nothing to compare: %q", c.Argv)
-	}
-}
-
 // TestLimitsAlike holds that what is run again has one limit on both sides, as a
 // machine that is busy at the wrong moment would else fail the head alone; and
 // that a probe's tests never end before a slow race detector would let them.
@@ -84,9 +61,9 @@ func TestLimitsAlike(t *testing.T) {
 		{StageProbe, 20 * time.Second, "-timeout=22m0s"}, // longer than the command may take at all
 		{StageProbe, 0, "-timeout=22m0s"},
 	} {
-		r.longest = c.longest
+		r.tests.Longest = c.longest
 		for _, side := range []Side{Base, Head} {
-			for _, got := range slices.Concat(r.packageTests(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.AsItIs), r.parts(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
+			for _, got := range slices.Concat(r.tests.PackageTests(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.AsItIs), r.tests.Parts(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
 				if !slices.Contains(got.Argv, c.want) {
 					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.Argv, c.want)
 				}
@@ -143,14 +120,14 @@ func TestKeepCommands(t *testing.T) {
 		{what: "no test command", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
 	} {
 		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}})
-		r.plan[Base].Files, r.plan[Head].Files = []string{"a/package.json", "package.json"}, tt.files
+		r.sides.Plans[Base].Files, r.sides.Plans[Head].Files = []string{"a/package.json", "package.json"}, tt.files
 		if tt.renamed != "" {
 			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
 		}
 		r.sides = r.reader()
 		r.keepCommands()
 		var got []string
-		for _, c := range r.plan[Head].Test {
+		for _, c := range r.sides.Plans[Head].Test {
 			got = append(got, c.Unit+" "+c.Text)
 		}
 		sameStrings(t, tt.what, got, tt.want)

@@ -47,9 +47,9 @@ const (
 )
 
 // lines is how long counting may take.
-func (l Limits) lines(left time.Duration) time.Duration {
-	if l.Lines != 0 {
-		return l.Lines
+func linesTime(limits Limits, left time.Duration) time.Duration {
+	if limits.Lines != 0 {
+		return limits.Lines
 	}
 	return min(left/linesShare, linesMost)
 }
@@ -58,7 +58,7 @@ func (l Limits) lines(left time.Duration) time.Duration {
 // head's sources and, where these run none, those of the head. It is left out where the
 // change fails anyway.
 func (r *runner) executed(ctx context.Context) error {
-	budget := r.Limits.lines(r.left(ctx))
+	budget := linesTime(r.Limits, r.left(ctx))
 	if budget < 0 || !r.res.Runnable || r.prep.Unprepared() != "" || r.fails() {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r *runner) executed(ctx context.Context) error {
 	}
 	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}, own: map[string]ecosystem.Package{}}
 	for _, f := range files {
-		for _, p := range r.packages {
+		for _, p := range r.sides.Packages {
 			if p.Dir == path.Dir(f.Path) {
 				e.own[f.Path] = p
 			}
@@ -203,7 +203,7 @@ func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 	why := "no test loads it"
 	eco := languages.Of(f.Path)
 	switch {
-	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.plan[Head].Build, func(c ecosystem.Command) bool {
+	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.sides.Plans[Head].Build, func(c ecosystem.Command) bool {
 		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
 	})):
 		return // other programs read it, or tests load what is built of it
@@ -235,7 +235,7 @@ func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
 // arms are what is run until one runs a changed line: of a change from outside the
 // base's tests over its sources first, then its own.
 func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
-	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.plan[Head].Test, left: map[string]string{}}
+	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.sides.Plans[Head].Test, left: map[string]string{}}
 	if !e.in.Untrusted || len(e.sides.Touched) == 0 {
 		return []*arm{own}, nil
 	}
@@ -276,7 +276,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			e.uncounted = cmp.Or(e.uncounted, why)
 			continue
 		}
-		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
+		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.Step)
 		collector := results.NoResults(c.Unit)
 		if c.Results != nil {
 			collector = c.Results.Collect(c.Unit)
@@ -286,7 +286,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 		if err != nil {
 			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
-		s := e.collected(a.side, e.executor.Tree(a.side), counting, cover, step)
+		s := e.tests.Collected(a.side, e.executor.Tree(a.side), counting, cover, step)
 		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.TimedOut:
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
@@ -358,8 +358,8 @@ func (e *executedLines) countedPackages(unit string) []string {
 			out = append(out, p.ImportPath)
 		}
 	}
-	for _, p := range e.packages {
-		if _, ran := e.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
+	for _, p := range e.sides.Packages {
+		if _, ran := e.sides.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
 			out = append(out, p.ImportPath)
 		}
 	}
@@ -371,8 +371,8 @@ const maxCounted = 30
 
 // tookTests is how long the tests took on the head that are run again.
 func (e *executedLines) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
-	sum := e.suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
-	for id, t := range e.suites[Head] {
+	sum := e.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
+	for id, t := range e.sides.Suites[Head] {
 		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!languages.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}

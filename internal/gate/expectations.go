@@ -117,7 +117,7 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 // package has moved.
 func (k *keeper) affects(e *examined) bool {
 	t := Test{Eco: e.eco}
-	return k.r.affects(e.id, t) || k.r.affects(e.headID, t)
+	return k.r.sides.Affects(e.id, t) || k.r.sides.Affects(e.headID, t)
 }
 
 func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Failed }
@@ -129,7 +129,7 @@ func (k *keeper) alike(e *examined) bool {
 	if family == "" {
 		return false
 	}
-	ran := k.r.suites[Head]
+	ran := k.r.sides.Suites[Head]
 	if e.reached {
 		ran = k.suite
 	}
@@ -146,7 +146,7 @@ func (k *keeper) alike(e *examined) bool {
 		}
 		return n
 	}
-	was := passed(k.r.suites[Base])
+	was := passed(k.r.sides.Suites[Base])
 	return was > 0 && passed(ran) >= was
 }
 
@@ -215,7 +215,7 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.sides.SubjectStands(e.id)
 	}
-	if t, ok := k.r.suites[Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
+	if t, ok := k.r.sides.Suites[Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
 		x.Evidence = append(x.Evidence, t.Evidence)
 	}
 	want := map[compare.Class]compare.FileClass{

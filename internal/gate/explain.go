@@ -82,11 +82,11 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gate: detect %s: %w", side, err)
 		}
-		r.plan[side] = p
+		r.sides.Plans[side] = p
 	}
 	r.keepCommands()
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
-	p := r.plan[Head]
+	p := r.sides.Plans[Head]
 	for _, q := range slices.Concat(p.Projects, p.Left) {
 		e := explained(q, !slices.ContainsFunc(p.Left, func(l ecosystem.Project) bool { return l.Eco.Name == q.Eco.Name && l.Dir == q.Dir }))
 		e.Runs = e.Runs && (e.Affected || r.in.Commands.Test == nil)

@@ -69,7 +69,7 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 			}
 		}
 	}
-	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.plan[Base].Test)
+	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.sides.Plans[Base].Test)
 	if err != nil {
 		return nil, fmt.Errorf("tests over the base: %w", err)
 	}
@@ -101,7 +101,7 @@ func (r *runner) reproducible() (ReproState, string) {
 	switch {
 	case r.prep.Unprepared() != "":
 		return ReproEnvironment, "a side could not be set up"
-	case !slices.ContainsFunc(r.plan[Head].Test, func(c ecosystem.Command) bool { return c.Results != nil }):
+	case !slices.ContainsFunc(r.sides.Plans[Head].Test, func(c ecosystem.Command) bool { return c.Results != nil }):
 		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"
 	case !r.res.Runnable && len(files) > 0 && r.sides.OnlyTouched():
 		return ReproTestsOnly, "the change brings only tests and their data: there is nothing to undo"
@@ -113,10 +113,10 @@ func (r *runner) reproducible() (ReproState, string) {
 		return ReproNoTests, "the change moves tests as they are, and brings no others"
 	case len(r.sides.OverlayCommands(Base, files)) == 0 &&
 		!slices.ContainsFunc(pkgs, func(p ecosystem.Package) bool {
-			return len(r.packageTests(Base, ecosystem.GroupOf(p), StageFailToPass, ecosystem.AsItIs)) > 0
+			return len(r.tests.PackageTests(Base, ecosystem.GroupOf(p), StageFailToPass, ecosystem.AsItIs)) > 0
 		}):
 		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
-	case len(r.suites[Base]) == 0:
+	case len(r.sides.Suites[Base]) == 0:
 		return ReproEnvironment, "the base's tests could not be run"
 	}
 	return "", ""
@@ -133,7 +133,7 @@ func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	for _, f := range files {
-		p, ok := ecosystem.PackageOf(r.packages, f)
+		p, ok := ecosystem.PackageOf(r.sides.Packages, f)
 		same := func(q ecosystem.Package) bool { return q.ImportPath == p.ImportPath }
 		if ok && p.HasTests() && !slices.ContainsFunc(pkgs, same) {
 			pkgs = append(pkgs, p)
@@ -148,7 +148,7 @@ var missingDeps = pattern.New(`no required module provides package|missing go\.s
 // judgeOverlay concludes what the change's tests say over the base's sources.
 func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
-	base, head := r.suites[Base], r.suites[Head]
+	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
 	fresh := r.changedTests()
 	deps, broken, failed := r.missing, len(rep.Dropped) > 0, false
 	wants := r.sides.Wanting()

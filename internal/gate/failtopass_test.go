@@ -16,12 +16,11 @@ import (
 // are run.
 func TestOverlayFiles(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.Package{
+	r := newRunner(&Gate{}, Input{}, task{packages: []ecosystem.Package{
 		{Dir: "a", ImportPath: "m/a", TestGoFiles: []string{"a_test.go"}},
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
-	}}
-	r.sides = r.reader()
+	}})
 	for _, f := range []change.File{
 		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
 	} {
@@ -99,8 +98,8 @@ func TestJudgeOverlay(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			r := &runner{res: &Result{}, suites: map[Side]Suite{Base: tt.base, Head: tt.head}, missing: tt.missing}
-			r.sides = r.reader()
+			r := newRunner(&Gate{}, Input{}, task{})
+			r.missing, r.sides.Suites[Base], r.sides.Suites[Head] = tt.missing, tt.base, tt.head
 			r.res.Tests.Flaky = tt.flaky
 			if tt.dropped {
 				r.res.FailToPass.Dropped = []string{"x_test.go"}
@@ -112,8 +111,7 @@ func TestJudgeOverlay(t *testing.T) {
 			}
 		})
 	}
-	r := &runner{res: &Result{}, suites: map[Side]Suite{Base: {}, Head: {}}}
-	r.sides = r.reader()
+	r := newRunner(&Gate{}, Input{}, task{})
 	r.judgeOverlay(Suite{suites.ID("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
 	if r.res.FailToPass.State != ReproNeedsDeps {
 		t.Errorf("a missing module: %s", r.res.FailToPass.State)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate/tester"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -183,7 +184,7 @@ func fetchedOnce(t *testing.T, manager, path string) {
 		head["lib.js"] = []byte("exports.two = () => 1 + require('tiny').one;\n")
 		res := judge(t, tools, &scenario{base: r.project(manager, "1.0.0"), head: head}, func(g *Gate) {
 			g.CacheDir, g.Network = cache, NetworkSetup
-			g.Limits = Limits{Mutation: -1}
+			g.Limits = tester.Limits{Mutation: -1}
 		})
 		if res.Verdict != Pass {
 			for _, s := range res.Steps {
@@ -240,7 +241,7 @@ func TestFetchedIsNotTheHeads(t *testing.T) {
 	for range 2 {
 		judge(t, tools, &scenario{base: project(good), head: project(poison)}, func(g *Gate) {
 			g.CacheDir, g.Network = cache, NetworkSetup
-			g.Limits = Limits{Mutation: -1}
+			g.Limits = tester.Limits{Mutation: -1}
 		})
 	}
 	var kept []string

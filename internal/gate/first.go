@@ -31,14 +31,14 @@ func (r *runner) split(context.Context) error {
 	}
 	byUnit := map[string]*split{}
 	tested := map[string]int{}
-	for _, p := range r.packages {
+	for _, p := range r.sides.Packages {
 		s := byUnit[p.Unit]
 		if s == nil {
 			s = &split{}
 			byUnit[p.Unit] = s
 		}
 		switch {
-		case r.affected[p.ImportPath]:
+		case r.sides.Affected[p.ImportPath]:
 			s.first = append(s.first, p.ImportPath)
 			tested[p.Unit] += b2i(p.HasTests())
 		case p.HasTests():
@@ -60,7 +60,7 @@ func (r *runner) split(context.Context) error {
 // name, so that its packages are called the same.
 func (r *runner) sameModule(unit string) bool {
 	name := func(side Side) string {
-		for _, p := range r.plan[side].Projects {
+		for _, p := range r.sides.Plans[side].Projects {
 			if p.Eco.Packages != nil && p.Dir == unit {
 				return p.What
 			}
@@ -76,7 +76,7 @@ func (r *runner) goneFrom(unit string) []string {
 	var out []string
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
-		m, ok := ecosystem.ModuleAround(r.plan[Base].Projects, dir)
+		m, ok := ecosystem.ModuleAround(r.sides.Plans[Base].Projects, dir)
 		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || r.listed(dir) {
 			continue
 		}
@@ -89,7 +89,7 @@ func (r *runner) goneFrom(unit string) []string {
 
 // listed says whether the head has a package in a folder.
 func (r *runner) listed(dir string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool { return p.Dir == dir })
+	return slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool { return p.Dir == dir })
 }
 
 // resteered says whether the change alters what a module's packages are, or how they are
@@ -103,7 +103,7 @@ func (r *runner) resteered(unit string) bool {
 // firstTests are a side's test commands for what the change can affect.
 func (r *runner) firstTests(side Side) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[side].Test {
+	for _, c := range r.sides.Plans[side].Test {
 		s, ok := r.splits[c.Unit]
 		by := languages.PackagesOf(c.Eco)
 		if !ok || by == nil || c.Results == nil {
@@ -123,7 +123,7 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 
 // onBase says whether the base has Go files in the folder of a package of the head.
 func (r *runner) onBase(importPath string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool {
+	return slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool {
 		return p.ImportPath == importPath && languages.PackagesOf(p.Eco).Has(r.in.Base.Dir, p.Dir)
 	})
 }

@@ -32,11 +32,11 @@ type timedPackage struct {
 // affect first, then the others, the quickest before the slowest. What does not fit is
 // named with its share of the suite's time.
 func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
-	if c.Results == nil || r.limit <= 0 {
+	if c.Results == nil || r.tests.Limit <= 0 {
 		return c
 	}
 	took, all := r.onBaseTook(c)
-	budget := r.decisive() * headShare / 100
+	budget := r.tests.Decisive() * headShare / 100
 	if took <= budget || len(all) < 2 {
 		return c
 	}
@@ -58,9 +58,9 @@ func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
 	}
 	r.notCovered("for want of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
 		len(left), len(all), c.Text, share(left, all), results.Listed(others, 5))
-	for id := range r.suites[Base] {
+	for id := range r.sides.Suites[Base] {
 		if id.Unit == c.Unit && slices.Contains(others, id.Package) {
-			delete(r.suites[Base], id) // there is nothing to compare them with
+			delete(r.sides.Suites[Base], id) // there is nothing to compare them with
 		}
 	}
 	less, _ := c.Results.Narrow(c, ecosystem.Part{Packages: names})
@@ -81,7 +81,7 @@ func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage)
 		took = r.known.Took
 	}
 	var all []timedPackage
-	for id, t := range r.suites[Base] {
+	for id, t := range r.sides.Suites[Base] {
 		if id.Test == "" && id.Package != "" && id.Unit == c.Unit && t.Eco == c.Eco {
 			all = append(all, timedPackage{name: id.Package, took: t.Elapsed})
 			sum += t.Elapsed
@@ -135,7 +135,7 @@ func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 		named = naming(r.sources(c.Unit), r.in.Change.Paths())
 	}
 	for i, p := range all {
-		all[i].near = r.affected[p.name] || named[p.name] || slices.Contains(r.in.Change.Paths(), p.name)
+		all[i].near = r.sides.Affected[p.name] || named[p.name] || slices.Contains(r.in.Change.Paths(), p.name)
 	}
 }
 
@@ -143,14 +143,14 @@ func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 func (r *runner) onlyOnHead(c ecosystem.Command) []string {
 	byPackage := languages.ByPackage(c.Eco)
 	var out []string
-	for _, p := range r.packages {
-		if byPackage && p.Eco == c.Eco && p.Unit == c.Unit && p.HasTests() && !r.has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
+	for _, p := range r.sides.Packages {
+		if byPackage && p.Eco == c.Eco && p.Unit == c.Unit && p.HasTests() && !r.tests.Has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
 			out = append(out, p.ImportPath)
 		}
 	}
 	for _, f := range r.in.Change.Files {
 		if !byPackage && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && languages.IsTestSource(f.Path) && languages.IsSource(f.Path) &&
-			!r.has(Base, ID{Unit: c.Unit, Package: f.Path}) {
+			!r.tests.Has(Base, ID{Unit: c.Unit, Package: f.Path}) {
 			out = append(out, f.Path)
 		}
 	}

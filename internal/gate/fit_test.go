@@ -92,22 +92,22 @@ func TestFitting(t *testing.T) {
 		{"nor does that", 5 * time.Minute, 2 * time.Minute, 10 * time.Second, "./test_new.py ./test_also.py ./test_slow.py", "1 of 3 test packages of", true, 2},
 	} {
 		r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: &workspace.Tree{OID: "t2", Dir: dir}}, task{})
-		r.limit = tt.limit
+		r.tests.Limit = tt.limit
 		r.files = slices.Sorted(maps.Keys(files))
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}
 		c := languages.ShellCommand(StageTest, "python3 -m unittest")
 		r.executor.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
-		r.suites[Base] = Suite{
+		r.sides.Suites[Base] = Suite{
 			ID{Unit: ".", Package: "test_price.py"}: {Status: Passed, Eco: "Python", Elapsed: tt.took - tt.slow},
 			ID{Unit: ".", Package: "test_slow.py"}:  {Status: Passed, Eco: "Python", Elapsed: tt.slow},
 		}
 		if tt.incomplete {
-			r.suites[Base][ID{Unit: ".", Package: "test_also.py"}] = Test{Status: Passed, Eco: "Python", Elapsed: time.Minute}
+			r.sides.Suites[Base][ID{Unit: ".", Package: "test_also.py"}] = Test{Status: Passed, Eco: "Python", Elapsed: time.Minute}
 		}
 		got := r.fitting(c)
 		if !strings.Contains(got.Text, tt.command) || strings.Contains(strings.Join(r.res.NotCovered, ""), tt.notCovered) != true ||
-			(r.facts.Incomplete != "") != tt.incomplete || len(r.suites[Base]) != tt.compared {
-			t.Errorf("%s: %q, not covered %q, incomplete %q, %d packages", tt.what, got.Text, r.res.NotCovered, r.facts.Incomplete, len(r.suites[Base]))
+			(r.facts.Incomplete != "") != tt.incomplete || len(r.sides.Suites[Base]) != tt.compared {
+			t.Errorf("%s: %q, not covered %q, incomplete %q, %d packages", tt.what, got.Text, r.res.NotCovered, r.facts.Incomplete, len(r.sides.Suites[Base]))
 		}
 	}
 }

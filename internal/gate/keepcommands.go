@@ -17,7 +17,7 @@ import (
 // commands; a package manager or runner that this machine lacks does not take a
 // project out that the base's commands can run. Deleted projects are gone.
 func (r *runner) keepCommands() {
-	base, head := r.plan[Base], r.plan[Head]
+	base, head := r.sides.Plans[Base], r.sides.Plans[Head]
 	changed := false
 	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.Projects, &head.Projects}, {&base.Left, &head.Left}} {
 		for _, was := range *from.of {
@@ -47,7 +47,7 @@ func (r *runner) keepCommands() {
 	}
 	p := newPlan(head.Projects, r.in.Commands)
 	p.Left, p.Files = head.Left, head.Files
-	r.plan[Head] = p
+	r.sides.Plans[Head] = p
 }
 
 // replaced gives a project that this machine cannot run on the head the base's

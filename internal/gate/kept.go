@@ -68,7 +68,7 @@ type keeper struct {
 
 // kept finds out what became of the tests that pass on the base.
 func (r *runner) kept(ctx context.Context) error {
-	if r.prep.Unprepared() != "" || len(r.suites[Base]) == 0 {
+	if r.prep.Unprepared() != "" || len(r.sides.Suites[Base]) == 0 {
 		return nil
 	}
 	k := r.keeper()
@@ -150,7 +150,7 @@ func (k *keeper) newArmOf(ctx context.Context, put func(sides.Touch) bool, what 
 	}
 	tests := k.commands
 	if !slices.ContainsFunc(k.r.sides.Touched, func(t sides.Touch) bool { return t.Class == compare.Steering && put(t) }) && k.steers {
-		tests = k.r.plan[Head].Test
+		tests = k.r.sides.Plans[Head].Test
 	}
 	a, err := k.r.newArm(ctx, Head, StageKept, puts, tests)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *runner) passing() []*examined {
 		}
 	}
 	var out []*examined
-	for id, t := range r.suites[Base] {
+	for id, t := range r.sides.Suites[Base] {
 		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && languages.ByPackage(r.sides.EcoOf(id))
 		if t.Status == Passed && counts && !unsteady[id] {
 			out = append(out, &examined{id: id, eco: r.sides.EcoOf(id)})

@@ -19,7 +19,7 @@ import (
 func (k *keeper) startAgain(ctx context.Context) error {
 	var again []selection
 	for _, s := range k.run {
-		if k.steered(s) && !k.started(k.suite, s) && k.started(k.r.suites[Head], s) {
+		if k.steered(s) && !k.started(k.suite, s) && k.started(k.r.sides.Suites[Head], s) {
 			again = append(again, s)
 		}
 	}
@@ -86,7 +86,7 @@ func (k *keeper) started(s Suite, sel selection) bool {
 // with the base's steering and tests, where they report each test as the base's do,
 // else the base's own.
 func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
-	p := r.plan[Head]
+	p := r.sides.Plans[Head]
 	if !r.configured(StageTest) {
 		var err error
 		if p, err = r.keptPlan(ctx); err != nil {
@@ -100,7 +100,7 @@ func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 		return c.Results.Name
 	}
 	var out []ecosystem.Command
-	for _, c := range r.plan[Base].Test {
+	for _, c := range r.sides.Plans[Base].Test {
 		unit, found := r.sides.MovedTo(c.Unit), false
 		for _, h := range p.Test {
 			if h.Eco == c.Eco && h.Unit == unit && how(h) == how(c) && (h.Text == c.Text || !r.configured(StageTest)) {
@@ -118,7 +118,7 @@ func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 // keptPlan is what is detected in the tree of the kept arm.
 func (r *runner) keptPlan(ctx context.Context) (*sides.Plan, error) {
 	over := map[string][]byte{}
-	files := slices.Clone(r.plan[Head].Files)
+	files := slices.Clone(r.sides.Plans[Head].Files)
 	for _, t := range r.sides.Touched {
 		data := t.Put.Data
 		if t.Put.From != "" {
@@ -141,7 +141,7 @@ func (r *runner) keptPlan(ctx context.Context) (*sides.Plan, error) {
 
 // labelOf names what runs a selection on the base.
 func (r *runner) labelOf(s selection) string {
-	for _, c := range r.plan[Base].Test {
+	for _, c := range r.sides.Plans[Base].Test {
 		if c.Unit == s.unit && (s.command == "" && c.Eco == s.eco || c.Text == s.command) {
 			return c.Label()
 		}
@@ -153,7 +153,7 @@ func (r *runner) labelOf(s selection) string {
 // runner or package manager.
 func (r *runner) replacedRunner(s selection) bool {
 	tools := func(side Side) (out []string) {
-		for _, p := range r.plan[side].Projects {
+		for _, p := range r.sides.Plans[side].Projects {
 			if p.Dir != s.unit || p.Eco.Name != s.eco {
 				continue
 			}

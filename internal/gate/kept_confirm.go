@@ -88,8 +88,8 @@ func (k *keeper) alone(ctx context.Context, side Side, tests []*examined) (Suite
 				p.Packages = append(p.Packages, e.id.Package)
 			}
 		}
-		for _, c := range k.r.parts(side, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
-			suite, _, err := k.r.runFresh(ctx, side, c)
+		for _, c := range k.r.tests.Parts(side, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
+			suite, _, err := k.r.tests.RunFresh(ctx, side, c)
 			if err != nil {
 				return out, err
 			}
@@ -102,7 +102,7 @@ func (k *keeper) alone(ctx context.Context, side Side, tests []*examined) (Suite
 // failedIn says whether another test of a test's package failed where it was lost;
 // no name: the package itself.
 func (k *keeper) failedIn(e *examined, name string) bool {
-	s, side := k.r.suites[Head], Head
+	s, side := k.r.sides.Suites[Head], Head
 	if e.reached {
 		s = k.suite
 	}
@@ -154,7 +154,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 		k.settle(k.lookup(Head, suite), inArm)
 	}
 	if len(silent) > 0 {
-		suite, err := k.r.again(ctx, Head, idsOf(silent), true)
+		suite, err := k.r.tests.Again(ctx, Head, idsOf(silent), true)
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 		if len(both) == 0 {
 			break
 		}
-		suite, err := k.r.again(ctx, Base, idsOf(both), true)
+		suite, err := k.r.tests.Again(ctx, Base, idsOf(both), true)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func statusOf(t Test) compare.Status {
 
 // observe reads the results of the arm, and of the head where that is the arm.
 func (k *keeper) observe() {
-	head := k.lookup(Head, k.r.suites[Head])
+	head := k.lookup(Head, k.r.sides.Suites[Head])
 	arm := k.lookup(Head, k.suite)
 	for _, e := range k.tests {
 		var t Test

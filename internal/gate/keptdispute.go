@@ -16,7 +16,7 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 		return nil
 	}
 	r := k.r
-	d := &runs.Dispute{Rule: compare.Usual, Runs: runs.History{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}}
+	d := &runs.Dispute{Rule: compare.Usual, Runs: runs.History{Base: r.tests.Begun()[Base], Head: {k.asBase(k.suite, tests)}}}
 	for _, e := range tests {
 		d.Cases.Regressed = append(d.Cases.Regressed, Case{ID: e.id, Output: e.output})
 	}
@@ -31,26 +31,26 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 		suite, err := k.arm.run(ctx, r.narrowTo(open))
 		return k.asBase(suite, open), err
 	}
-	if err := r.rounds(ctx, d, idsOf(tests)); err != nil {
+	if err := r.tests.Rounds(ctx, d, idsOf(tests)); err != nil {
 		return err
 	}
 	whole := func(ctx context.Context, side Side, ids []ID) (Suite, error) {
 		if side == Base {
-			return r.entire(ctx, Base, ids)
+			return r.tests.Entire(ctx, Base, ids)
 		}
 		suite, err := k.arm.run(ctx, k.run)
 		return k.asBase(suite, tests), err
 	}
-	begun := runs.History{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}
-	if err := r.elsewhere(ctx, d, d.Among(r.dependent), whole, compare.Whole, begun); err != nil {
+	begun := runs.History{Base: r.tests.Begun()[Base], Head: {k.asBase(k.suite, tests)}}
+	if err := r.tests.Elsewhere(ctx, d, d.Among(r.tests.Dependent), whole, compare.Whole, begun); err != nil {
 		return err
 	}
-	if err := r.moreRounds(ctx, d, d.Unsteady(r.excused)); err != nil {
+	if err := r.tests.MoreRounds(ctx, d, d.Unsteady(r.tests.Excused)); err != nil {
 		return err
 	}
-	r.flipped(d.Runs)
-	r.state(d, idsOf(tests))
-	k.take(d.Settle(r.excused), d.Runs, tests)
+	r.tests.Flipped(d.Runs)
+	r.tests.State(d, idsOf(tests))
+	k.take(d.Settle(r.tests.Excused), d.Runs, tests)
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]boo
 // partedOrAlone runs tests of the base in their packages, and by themselves those that do
 // not get their turn there, as behind one that panics.
 func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
-	suite, err := r.parted(ctx, Base, ids)
+	suite, err := r.tests.Parted(ctx, Base, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
 	if len(left) == 0 {
 		return suite, nil
 	}
-	more, err := r.alone(ctx, Base, left)
+	more, err := r.tests.Alone(ctx, Base, left)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (r *runner) lack(stage Stage, unit, command, program string) {
 // leaveOut takes the blame from commands that both sides cannot run for want of the
 // same program: nothing is known of their tests.
 func (r *runner) leaveOut() {
-	base, head := r.suites[Base], r.suites[Head]
+	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
 	for id, h := range head {
 		b := base[id]
 		if h.Status != Failed || b.Status != Failed || b.Lacks == "" {
@@ -46,7 +46,7 @@ func (r *runner) leaveOut() {
 // they say themselves is all that is known of their tests. Other commands that fail as a
 // whole on both sides stay what they are, failures of both.
 func (r *runner) refused() {
-	base, head := r.suites[Base], r.suites[Head]
+	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
 	for _, id := range sorted.Keys(head, ID.Compare) {
 		h, b := head[id], base[id]
 		if id.Command == "" || h.Status != Failed || b.Status != Failed {
@@ -142,8 +142,8 @@ func (r *runner) lackingBoth(stage Stage) []Step {
 
 // buildsIn says whether what does not build is a package or a build command of a folder.
 func (r *runner) buildsIn(unit, name string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool { return p.Unit == unit && p.ImportPath == name }) ||
-		slices.ContainsFunc(r.plan[Head].Build, func(c ecosystem.Command) bool {
+	return slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool { return p.Unit == unit && p.ImportPath == name }) ||
+		slices.ContainsFunc(r.sides.Plans[Head].Build, func(c ecosystem.Command) bool {
 			return c.Unit == unit && name == ID{Unit: unit, Command: c.Text}.String()
 		})
 }
@@ -164,13 +164,13 @@ func (r *runner) unbuilt(broken []string) []string {
 func (r *runner) compiledByTests() {
 	r.res.BrokenBoth = slices.DeleteFunc(r.res.BrokenBoth, func(name string) bool {
 		for _, id := range r.stoodIn {
-			if r.suites[Base][id].Status == Passed && r.suites[Head][id].Status == Passed && r.buildsIn(id.Unit, name) {
+			if r.sides.Suites[Base][id].Status == Passed && r.sides.Suites[Head][id].Status == Passed && r.buildsIn(id.Unit, name) {
 				r.note("%s does not build on either side before %q, which makes what it needs", name, id.Command)
 				return true
 			}
 		}
-		for id, t := range r.suites[Head] {
-			if id.Package == name && id.Test == "" && t.Status == Passed && r.suites[Base][id].Status == Passed {
+		for id, t := range r.sides.Suites[Head] {
+			if id.Package == name && id.Test == "" && t.Status == Passed && r.sides.Suites[Base][id].Status == Passed {
 				r.note("%s does not build on either side, and its tests pass on both: that is no fault of the build", name)
 				return true
 			}

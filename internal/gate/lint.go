@@ -17,14 +17,14 @@ func (r *runner) lint(ctx context.Context) error {
 		shared = r.Store().ProjectCache()
 	}
 	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].Lint) == 0 || r.executor.Prepared(side) == nil || r.prep.Unprepared() != "" {
+		if len(r.sides.Plans[side].Lint) == 0 || r.executor.Prepared(side) == nil || r.prep.Unprepared() != "" {
 			continue
 		}
 		if err := r.executor.Reset(ctx, side); err != nil {
 			return err
 		}
-		for _, c := range r.plan[side].Lint {
-			c = r.limited(side, c)
+		for _, c := range r.sides.Plans[side].Lint {
+			c = r.tests.Limited(side, c)
 			if side == Base {
 				c = preparation.Compiling(c, shared)
 			}

@@ -13,13 +13,13 @@ import (
 
 // list finds the packages of the head and which of them the change affects.
 func (r *runner) list(ctx context.Context) error {
-	for _, p := range r.plan[Head].Projects {
+	for _, p := range r.sides.Plans[Head].Projects {
 		by := p.Eco.Packages
 		if by == nil || p.Missing != "" {
 			continue
 		}
-		c := by.List(p, r.plan[Head].Test)
-		c.Timeout = r.Limits.step()
+		c := by.List(p, r.sides.Plans[Head].Test)
+		c.Timeout = r.Limits.Step
 		var out bytes.Buffer
 		if _, err := r.executor.Run(ctx, Head, r.in.Head, c, &out); err != nil {
 			return err
@@ -31,15 +31,15 @@ func (r *runner) list(ctx context.Context) error {
 		for i := range pkgs {
 			pkgs[i].Unit, pkgs[i].Eco = p.Dir, p.Eco.Name
 		}
-		r.packages = append(r.packages, pkgs...)
+		r.sides.Packages = append(r.sides.Packages, pkgs...)
 	}
-	r.affected = languages.Affected(r.packages, r.in.Change.Paths())
-	for _, p := range r.packages {
-		if !r.affected[p.ImportPath] && r.testsReadOutside(p) {
-			r.affected[p.ImportPath] = true
+	r.sides.Affected = languages.Affected(r.sides.Packages, r.in.Change.Paths())
+	for _, p := range r.sides.Packages {
+		if !r.sides.Affected[p.ImportPath] && r.testsReadOutside(p) {
+			r.sides.Affected[p.ImportPath] = true
 		}
 	}
-	r.res.Runnable = r.sides.Runnable(ctx, r.packages)
+	r.res.Runnable = r.sides.Runnable(ctx, r.sides.Packages)
 	return nil
 }
 

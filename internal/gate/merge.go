@@ -109,7 +109,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	inner := newRunner(r.aside(filepath.Join(r.Scratch, "merge")), in, task{
 		beside:  r.executor.Beside,
 		as:      map[Side]Side{Base: Tip, Head: Merged},
-		longest: r.longest, limit: r.limit - r.logged(), flakes: r.flakes,
+		longest: r.tests.Longest, limit: r.tests.Limit - r.tests.Logged(), flakes: r.tests.Flakes,
 	})
 	g := &merger{r: inner, alone: r, out: m}
 	defer r.takeOver(g)
@@ -189,10 +189,10 @@ func (g *merger) tip(ctx context.Context) error {
 // that do not fail with the change alone.
 func (g *merger) tests(ctx context.Context) error {
 	var err error
-	if g.r.plan[Head].Test, err = g.touchedByBoth(ctx, Head); err != nil {
+	if g.r.sides.Plans[Head].Test, err = g.touchedByBoth(ctx, Head); err != nil {
 		return err
 	}
-	if len(g.r.plan[Head].Test) == 0 {
+	if len(g.r.sides.Plans[Head].Test) == 0 {
 		return nil
 	}
 	g.out.Ran = true
@@ -200,10 +200,10 @@ func (g *merger) tests(ctx context.Context) error {
 		return err
 	}
 	known := func(id ID) bool {
-		return g.alone.suites[Head][id].Status == Failed || g.alone.suites[Base][id].Status == Failed
+		return g.alone.sides.Suites[Head][id].Status == Failed || g.alone.sides.Suites[Base][id].Status == Failed
 	}
 	fresh := false
-	for id, t := range g.r.suites[Head] {
+	for id, t := range g.r.sides.Suites[Head] {
 		fresh = fresh || t.Status == Failed && !known(id)
 	}
 	if !fresh {
@@ -212,14 +212,14 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.tip(ctx); err != nil {
 		return err
 	}
-	if g.r.plan[Base].Test, err = g.touchedByBoth(ctx, Base); err != nil {
+	if g.r.sides.Plans[Base].Test, err = g.touchedByBoth(ctx, Base); err != nil {
 		return err
 	}
 	if err := g.r.test(ctx, Base); err != nil {
 		return err
 	}
-	g.r.res.Tests = runs.Compare(g.r.suites[Base], g.r.suites[Head])
-	if err := g.r.rerun(ctx); err != nil {
+	g.r.res.Tests = runs.Compare(g.r.sides.Suites[Base], g.r.sides.Suites[Head])
+	if g.r.res.Tests, err = g.r.tests.Rerun(ctx, g.r.res.Tests); err != nil {
 		return err
 	}
 	g.out.Tests = g.r.res.Tests
@@ -243,15 +243,15 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 			paths = append(paths, f.OldPath)
 		}
 	}
-	theirs := languages.Affected(g.r.packages, paths)
+	theirs := languages.Affected(g.r.sides.Packages, paths)
 	byUnit := map[string][]string{}
-	for _, p := range g.r.packages {
-		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && languages.PackagesOf(p.Eco).Has(g.r.executor.Tree(side).Dir, p.Dir) {
+	for _, p := range g.r.sides.Packages {
+		if theirs[p.ImportPath] && g.r.sides.Affected[p.ImportPath] && p.HasTests() && languages.PackagesOf(p.Eco).Has(g.r.executor.Tree(side).Dir, p.Dir) {
 			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
 	var out []ecosystem.Command
-	for _, c := range g.r.plan[side].Test {
+	for _, c := range g.r.sides.Plans[side].Test {
 		if !languages.ByPackage(c.Eco) || c.Results == nil || len(g.r.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue

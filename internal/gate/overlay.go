@@ -13,7 +13,7 @@ func (r *runner) changedFiles(c ecosystem.Command) []string {
 	for _, f := range r.res.FailToPass.Files {
 		switch {
 		case !r.sides.Runs(Base, c, f):
-		case languages.IsTestSource(f) && results.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f}):
+		case languages.IsTestSource(f) && results.HasPackage(r.sides.Suites[Head], ID{Unit: c.Unit, Package: f}):
 			out = append(out, f)
 		case !r.sides.GoneFromHead(f):
 			return nil

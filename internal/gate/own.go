@@ -23,7 +23,7 @@ func (r *runner) ownCommands(ctx context.Context) error {
 	if r.in.Commands.Test != nil || r.prep.Unprepared() != "" {
 		return nil
 	}
-	for _, p := range r.plan[Base].Projects {
+	for _, p := range r.sides.Plans[Base].Projects {
 		if len(p.Test) == 0 || p.Missing != "" || r.ranEmpty(p) {
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *runner) givenVariables(ctx context.Context, p ecosystem.Project, given 
 // addBeside has a project's own command run on both sides, beside its runner.
 func (r *runner) addBeside(c ecosystem.Command) {
 	for _, side := range []Side{Base, Head} {
-		r.plan[side].Test = append(r.plan[side].Test, c)
+		r.sides.Plans[side].Test = append(r.sides.Plans[side].Test, c)
 	}
 	r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
 }
@@ -139,7 +139,7 @@ func (r *runner) besides(p ecosystem.Project) []string {
 		return nil
 	}
 	var out, elsewhere []string
-	for _, c := range languages.OwnCalls(r.plan[Base].Survey, p) {
+	for _, c := range languages.OwnCalls(r.sides.Plans[Base].Survey, p) {
 		switch reached := r.reachedBy(p, c); {
 		case reached:
 		case c.Workflow:
@@ -157,7 +157,7 @@ func (r *runner) besides(p ecosystem.Project) []string {
 // reachedBy says whether a test was reported of what a call selects, or there is none.
 func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
 	reported := map[string]bool{} // files
-	for id := range r.suites[Base] {
+	for id := range r.sides.Suites[Base] {
 		reported[id.Package] = true
 	}
 	// lost says whether files have tests, and none of them was reported.
@@ -168,7 +168,7 @@ func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
 		})
 	}
 	var sources []string
-	for _, f := range r.plan[Base].Files {
+	for _, f := range r.sides.Plans[Base].Files {
 		if languages.IsSource(f) && ecosystem.Inside(p.Dir, f) && !ecosystem.IgnoredDir(path.Dir(f)) {
 			sources = append(sources, f)
 		}
@@ -188,8 +188,8 @@ func (r *runner) reachedBy(p ecosystem.Project, c languages.OwnCall) bool {
 // endedIn counts the tests of a project that failed on the base, and those that passed, with
 // commands that count as one.
 func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
-	for id, t := range r.suites[Base] {
-		mine := t.Eco == p.Eco.Name && id.Test != "" || id.Command != "" && slices.ContainsFunc(r.plan[Base].Test, func(c ecosystem.Command) bool {
+	for id, t := range r.sides.Suites[Base] {
+		mine := t.Eco == p.Eco.Name && id.Test != "" || id.Command != "" && slices.ContainsFunc(r.sides.Plans[Base].Test, func(c ecosystem.Command) bool {
 			return c.Eco == p.Eco.Name && c.Unit == p.Dir && (c.Text == id.Command || c.Label() == id.Command)
 		})
 		if id.Unit != p.Dir || !mine || !t.Leaf {
@@ -225,13 +225,13 @@ func (r *runner) tookOnBase() time.Duration {
 func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error) {
 	id := ID{Unit: c.Unit, Command: c.Text}
 	if r.known != nil && slices.Contains(r.known.Whole, wholly(c)) {
-		return r.suites[Base][id].Status == Passed, nil
+		return r.sides.Suites[Base][id].Status == Passed, nil
 	}
 	if err := r.executor.Reset(ctx, Base); err != nil {
 		return false, err
 	}
 	c.Stage = StageRerun
-	suite, _, err := r.runTestsIn(ctx, Base, r.executor.Tree(Base), c, min(r.Limits.step(), max(ownShare*r.tookOnBase(), ownLeast)))
+	suite, _, err := r.tests.RunTestsIn(ctx, Base, r.executor.Tree(Base), c, min(r.Limits.Step, max(ownShare*r.tookOnBase(), ownLeast)))
 	if err != nil {
 		return false, err
 	}
@@ -240,7 +240,7 @@ func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error
 		return false, nil
 	}
 	suite.SetEcosystem(c.Eco)
-	r.suites[Base].Add(suite)
+	r.sides.Suites[Base].Add(suite)
 	return true, nil
 }
 
@@ -265,12 +265,12 @@ func (r *runner) addOwn(p ecosystem.Project, c ecosystem.Command, failed, passed
 	r.stoodIn = append(r.stoodIn, ID{Unit: c.Unit, Command: c.Text})
 	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
 	for _, side := range []Side{Base, Head} {
-		plan := r.plan[side]
+		plan := r.sides.Plans[side]
 		plan.Test = append(slices.DeleteFunc(slices.Clone(plan.Test), ofRunner), c)
 	}
-	for id, t := range r.suites[Base] {
+	for id, t := range r.sides.Suites[Base] {
 		if id.Unit == p.Dir && t.Eco == p.Eco.Name && id.Command != c.Text {
-			delete(r.suites[Base], id)
+			delete(r.sides.Suites[Base], id)
 		}
 	}
 	what := "no test passes"

@@ -18,9 +18,9 @@ func (r *runner) passByOwn(ctx context.Context) error {
 	if r.in.Commands.Test != nil {
 		return nil
 	}
-	for _, p := range r.plan[Head].Projects {
+	for _, p := range r.sides.Plans[Head].Projects {
 		in := func(k Case) bool {
-			return k.ID.Unit == p.Dir && k.ID.Command == "" && r.suites[Head][k.ID].Eco == p.Eco.Name
+			return k.ID.Unit == p.Dir && k.ID.Command == "" && r.sides.Suites[Head][k.ID].Eco == p.Eco.Name
 		}
 		regressed := func(k Case) bool { return in(k) && r.onlyEdited(k) }
 		failing := slices.Concat(filtered(t.NewFailing, in), filtered(t.Regressed, regressed))
@@ -79,8 +79,8 @@ func filtered(list []Case, is func(Case) bool) []Case {
 // the commands of both.
 func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
 	id := ID{Unit: c.Unit, Command: c.Text}
-	if slices.ContainsFunc(r.plan[Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
-		return r.suites[Head][id].Status == Passed, nil
+	if slices.ContainsFunc(r.sides.Plans[Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
+		return r.sides.Suites[Head][id].Status == Passed, nil
 	}
 	if slices.Contains(r.tried, wholly(c)) {
 		return false, nil
@@ -88,15 +88,15 @@ func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, err
 	if well, err := r.goesWell(ctx, c); err != nil || !well {
 		return false, err
 	}
-	suite, _, err := r.runFresh(ctx, Head, c)
+	suite, _, err := r.tests.RunFresh(ctx, Head, c)
 	if err != nil || suite[id].Status != Passed {
-		delete(r.suites[Base], id)
+		delete(r.sides.Suites[Base], id)
 		return false, err
 	}
 	suite.SetEcosystem(c.Eco)
-	r.suites[Head].Add(suite)
+	r.sides.Suites[Head].Add(suite)
 	for _, side := range []Side{Base, Head} {
-		r.plan[side].Test = append(r.plan[side].Test, c)
+		r.sides.Plans[side].Test = append(r.sides.Plans[side].Test, c)
 	}
 	r.ownTests = append(r.ownTests, id)
 	return true, nil
@@ -126,7 +126,7 @@ func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.C
 			return false, false, err
 		}
 		c.Stage = StageRerun
-		suite, _, err := r.runTests(ctx, Head, c)
+		suite, _, err := r.tests.RunTests(ctx, Head, c)
 		if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
 			return false, false, err
 		}
@@ -141,7 +141,7 @@ func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.C
 func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.Put {
 	var out []workspace.Put
 	if by := p.Eco.Packages; by != nil {
-		for _, pkg := range r.packages {
+		for _, pkg := range r.sides.Packages {
 			tests := slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles)
 			if pkg.ImportPath != in || len(tests) == 0 {
 				continue
@@ -153,7 +153,7 @@ func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.P
 		}
 		return out
 	}
-	for _, t := range r.plan[Head].Test {
+	for _, t := range r.sides.Plans[Head].Test {
 		if t.Eco != p.Eco.Name || t.Unit != p.Dir || t.Results == nil || t.Results.Plant == nil {
 			continue
 		}

@@ -39,7 +39,7 @@ func (r *runner) prepareHead(ctx context.Context) error {
 // idle says whether the gate has no command for any side and the caller that wants the
 // snapshots gets the trees themselves: nothing was written into them, and nothing is.
 func (r *runner) idle() bool {
-	for _, p := range r.plan {
+	for _, p := range r.sides.Plans {
 		if len(p.Setup)+len(p.Warm)+len(p.Build)+len(p.Lint)+len(p.Test) > 0 {
 			return false
 		}

@@ -53,7 +53,7 @@ func TestLimited(t *testing.T) {
 		{Head, StageTest, "make", 10 * time.Minute},
 		{Base, StageBuild, "make", 10 * time.Minute},
 	} {
-		if got := r.limited(tt.side, ecosystem.Command{Stage: tt.stage, Unit: ".", Text: tt.text}).Timeout; got != tt.want {
+		if got := r.tests.Limited(tt.side, ecosystem.Command{Stage: tt.stage, Unit: ".", Text: tt.text}).Timeout; got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.side, tt.text, got, tt.want)
 		}
 	}

@@ -143,7 +143,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			},
 		}
 		r := newRunner(g.restricted(t.Context()), Input{}, task{})
-		r.plan[Head] = &sides.Plan{}
+		r.sides.Plans[Head] = &sides.Plan{}
 		asked.Store(0)
 		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
 		if tt.fetches {

@@ -33,12 +33,12 @@ func (r *runner) rest(ctx context.Context) error {
 	}
 	r.executor.Rest = true
 	defer func() { r.executor.Rest = false }()
-	budget := (r.limit - r.logged()) / restShare
-	began := r.logged()
+	budget := (r.tests.Limit - r.tests.Logged()) / restShare
+	began := r.tests.Logged()
 	var late []string
 	fresh := false
 	for _, u := range units {
-		left := budget - (r.logged() - began)
+		left := budget - (r.tests.Logged() - began)
 		if left <= 0 {
 			late = append(late, u.what)
 			continue
@@ -78,16 +78,6 @@ func (r *runner) leaveRest() {
 	}
 }
 
-// logged is how long all commands took so far. It is in the log, so that a run
-// that is driven again decides the same.
-func (r *runner) logged() time.Duration {
-	var sum time.Duration
-	for _, s := range r.executor.Steps {
-		sum += s.Duration
-	}
-	return sum
-}
-
 // restUnits are the packages of Go modules whose tests were not run yet, then the
 // projects that the change does not touch. Commands of the configuration are run
 // as they stand, before; they leave nothing.
@@ -96,16 +86,16 @@ func (r *runner) restUnits() []restUnit {
 		return nil
 	}
 	var out []restUnit
-	for _, c := range r.plan[Head].Test {
+	for _, c := range r.sides.Plans[Head].Test {
 		by := languages.PackagesOf(c.Eco)
 		if s, ok := r.splits[c.Unit]; ok && by != nil && c.Results != nil {
 			what := results.Plural(len(s.rest), by.One+" ", by.Many+" ") + results.Listed(s.rest, 10)
 			out = append(out, restUnit{what, &sides.Plan{Test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
 	}
-	for _, p := range r.plan[Base].Left {
+	for _, p := range r.sides.Plans[Base].Left {
 		on := func(q ecosystem.Project) bool { return q.Eco.Name == p.Eco.Name && q.Dir == p.Dir }
-		if p.Missing != "" || !slices.ContainsFunc(r.plan[Head].Left, on) {
+		if p.Missing != "" || !slices.ContainsFunc(r.sides.Plans[Head].Left, on) {
 			continue
 		}
 		mine := newPlan([]ecosystem.Project{p}, r.in.Commands)
@@ -133,10 +123,10 @@ const (
 
 // quickly sets a unit up on the head, builds and tests it, in the time that is left.
 func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (Suite, restEnd, error) {
-	until := r.logged() + left
+	until := r.tests.Logged() + left
 	suite := Suite{}
 	for _, c := range slices.Concat(r.prep.SetupOf(Head, u.plan), u.plan.Build) {
-		if c.Timeout = min(r.Limits.step(), until-r.logged()); c.Timeout <= 0 {
+		if c.Timeout = min(r.Limits.Step, until-r.tests.Logged()); c.Timeout <= 0 {
 			return suite, restLate, nil
 		}
 		step, err := r.executor.Run(ctx, Head, r.in.Head, c, nil)
@@ -145,11 +135,11 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		}
 	}
 	for _, c := range u.plan.Test {
-		step := min(r.Limits.step(), until-r.logged())
+		step := min(r.Limits.Step, until-r.tests.Logged())
 		if step <= 0 {
 			return suite, restLate, nil
 		}
-		one, ran, err := r.runTestsIn(ctx, Head, r.in.Head, r.hangingIn(c, step), step)
+		one, ran, err := r.tests.RunTestsIn(ctx, Head, r.in.Head, r.tests.HangingIn(c, step), step)
 		suite.Add(one)
 		switch {
 		case err != nil:
@@ -196,13 +186,13 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	plans := map[Side]*sides.Plan{}
 	for _, side := range []Side{Base, Head} {
 		p := *u.plan
-		p.Survey = r.plan[side].Survey
+		p.Survey = r.sides.Plans[side].Survey
 		plans[side] = &p
 	}
 	g := newRunner(r.aside(r.Scratch), in, task{
 		beside: r.executor.Beside,
-		plan:   plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
-		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
+		plan:   plans, copies: "rest", rest: true, limit: r.tests.Limit - r.tests.Logged(), longest: r.tests.Longest,
+		packages: r.sides.Packages, affected: r.sides.Affected, flakes: r.tests.Flakes, phantoms: r.tests.Phantoms,
 	})
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
@@ -220,7 +210,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	g.executor.Close()
 	r.executor.Steps = append(r.executor.Steps, g.executor.Steps...)
-	r.res.Statistics = append(r.res.Statistics, g.res.Statistics...)
+	r.tests.Statistics = append(r.tests.Statistics, g.tests.Statistics...)
 	for _, n := range g.res.Notes {
 		r.note("%s: %s", u.what, n)
 	}
@@ -244,12 +234,12 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	if x := g.res.Expectations; x != nil && r.res.Expectations != nil {
 		r.res.Expectations.join(x)
 	}
-	r.rested.Add(g.suites[Head])
-	r.count(g.suites[Head])
+	r.rested.Add(g.sides.Suites[Head])
+	r.count(g.sides.Suites[Head])
 	if out.Base == nil {
 		out.Base = map[Status]int{}
 	}
-	for status, n := range g.suites[Base].Count() {
+	for status, n := range g.sides.Suites[Base].Count() {
 		out.Base[status] += n
 	}
 	out.Sort()
@@ -261,10 +251,10 @@ func (r *runner) account(seen Suite) {
 	t := &r.res.Tests
 	for id, test := range seen {
 		is := func(k Case) bool { return k.ID == id }
-		if test.Status != Failed || r.phantoms.Has(id) || slices.ContainsFunc(t.Lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
+		if test.Status != Failed || r.tests.Phantoms.Has(id) || slices.ContainsFunc(t.Lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
 			continue
 		}
-		if r.suites[Head][id].Status == Passed {
+		if r.sides.Suites[Head][id].Status == Passed {
 			t.Flaky = append(t.Flaky, results.NewCase(id, test))
 		} else {
 			t.Unknown = append(t.Unknown, results.NewCase(id, test))

@@ -57,12 +57,12 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 			continue
 		}
 		head := r.executor.Rewrote(Head)[f]
-		for _, c := range r.plan[Base].Test {
+		for _, c := range r.sides.Plans[Base].Test {
 			key := c.Unit + " " + c.Text
 			if head.Stage == StageTest && c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
 				asked[key] = true
 				c.Stage = StageTest
-				if _, _, err := r.runFresh(ctx, Base, c); err != nil {
+				if _, _, err := r.tests.RunFresh(ctx, Base, c); err != nil {
 					return nil, err
 				}
 			}
@@ -97,7 +97,7 @@ const (
 // leftBehind are files that steer tests, or stand for a program that runs them, in folders of
 // the head's commit, that came to be when it was set up and built, and did not with the base.
 func (r *runner) leftBehind() []string {
-	committed := slices.Concat(r.plan[Base].Files, r.plan[Head].Files)
+	committed := slices.Concat(r.sides.Plans[Base].Files, r.sides.Plans[Head].Files)
 	base := leaves(r.executor.Prepared(Base).Tree.Dir, committed)
 	return slices.DeleteFunc(leaves(r.executor.Prepared(Head).Tree.Dir, committed), func(f string) bool { return slices.Contains(base, f) })
 }

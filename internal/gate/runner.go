@@ -8,48 +8,40 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/preparation"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/gate/tester"
 )
 
 // runner is one run of the gate.
 type runner struct {
 	*Gate
-	in         Input
-	res        *Result
-	executor   *execution.Executor
-	prep       *preparation.Preparation
-	plan       map[Side]*sides.Plan
-	sides      *sides.Reader // what both sides say without being run
-	suites     map[Side]Suite
-	files      []string            // of the head
-	packages   []ecosystem.Package // of the head
-	affected   map[string]bool     // import paths of the head that the change affects
-	splits     map[string]split    // by folder of the module
-	known      *baseRecord         // of base's tests, from earlier runs; nil: nothing
-	key        string              // of the base's results; empty: not known yet
-	tried      []string            // projects' own commands that were tried on the base, as wholly names them
-	reportedBy map[ID][]string     // labels of the commands that have reported on a package or file of tests in this run
-	stoodIn    []ID                // own commands that run in the place of the runner
-	ownTests   []ID                // those of them that run beside the runner that they call
-	saving     *baseRecord         // what this run adds to it; nil: nothing
-	doubted    bool                // runs of base's tests disagreed
-	rested     Suite               // what the head's tests said that the change cannot affect
-	flakes     *runs.Ledger
-	facts      Facts
-	longest    time.Duration     // the slowest package of the base's tests
-	lacks      []string          // what could not be run for want of a program, for people
-	missing    bool              // tests of the change import what the base does not provide
-	limit      time.Duration     // of the whole gate
-	share      int               // of limit, in percent: what the step that is at work may come to
-	failed     bool              // the decisive part came to FAIL
-	phantoms   *runs.Phantoms    // tests that fail inside of passing ones on the base
-	over       Suite             // the change's tests over the base's sources
-	overLeft   map[string]string // test files that do not compile there, and why
-	keptArm    *arm              // the base's tests over the head's sources, closed; nil: that is the head itself
+	in       Input
+	res      *Result
+	executor *execution.Executor
+	prep     *preparation.Preparation
+	sides    *sides.Reader    // what both sides say without being run
+	tests    *tester.Tester   // runs tests of both sides
+	files    []string         // of the head
+	splits   map[string]split // by folder of the module
+	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
+	key      string           // of the base's results; empty: not known yet
+	tried    []string         // projects' own commands that were tried on the base, as wholly names them
+	stoodIn  []ID             // own commands that run in the place of the runner
+	ownTests []ID             // those of them that run beside the runner that they call
+	saving   *baseRecord      // what this run adds to it; nil: nothing
+	rested   Suite            // what the head's tests said that the change cannot affect
+	facts    Facts
+	lacks    []string          // what could not be run for want of a program, for people
+	missing  bool              // tests of the change import what the base does not provide
+	failed   bool              // the decisive part came to FAIL
+	over     Suite             // the change's tests over the base's sources
+	overLeft map[string]string // test files that do not compile there, and why
+	keptArm  *arm              // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // A task says what a runner works on beside its input: all of the change, the change
@@ -81,29 +73,27 @@ func (t task) ledgers() task {
 
 func newRunner(g *Gate, in Input, t task) *runner {
 	t = t.ledgers()
-	r := &runner{
-		Gate: g, in: in,
-		res:      &Result{Toolchains: map[string]string{}},
-		plan:     map[Side]*sides.Plan{},
-		suites:   map[Side]Suite{},
-		rested:   Suite{},
-		limit:    cmp.Or(t.limit, time.Hour),
-		longest:  t.longest,
-		share:    decidesFirst,
-		packages: t.packages, affected: t.affected,
-		flakes: t.flakes, phantoms: t.phantoms,
-	}
-	maps.Copy(r.plan, t.plan)
+	own := *g
+	own.Limits = g.Limits.WithDefaults()
+	g = &own
+	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, rested: Suite{}}
 	r.sides = r.reader()
+	r.sides.Packages, r.sides.Affected = t.packages, t.affected
+	maps.Copy(r.sides.Plans, t.plan)
 	r.executor = execution.New(g.Machine, execution.Job{
-		Base: in.Base, Head: in.Head, Plans: r.plan, Env: in.Env,
+		Base: in.Base, Head: in.Head, Plans: r.sides.Plans, Env: in.Env,
 		As: t.as, Copies: cmp.Or(t.copies, "prepared"), Beside: t.beside, Rest: t.rest,
 		Note: r.note,
 	})
+	r.tests = &tester.Tester{
+		Executor: r.executor, Sides: r.sides, Limits: g.Limits,
+		Limit: cmp.Or(t.limit, time.Hour), Share: tester.DecidesFirst, Longest: t.longest, ProbeRuns: checks.Repeats * checks.RaceWorst,
+		Flakes: t.flakes, Phantoms: t.phantoms, Note: r.note, NotCoveredOnce: r.notCoveredOnce,
+	}
 	r.prep = preparation.New(preparation.Preparation{
 		Executor: r.executor, Change: in.Change, Configured: r.configured,
 		Plan:    func(projects []ecosystem.Project) *sides.Plan { return newPlan(projects, in.Commands) },
-		Limited: r.limited, StepLimit: g.Limits.step(), NotCovered: r.notCovered, Idle: r.idle, Given: in.Prepared,
+		Limited: r.tests.Limited, StepLimit: g.Limits.Step, NotCovered: r.notCovered, Idle: r.idle, Given: in.Prepared,
 	})
 	return r
 }
@@ -112,7 +102,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 func (r *runner) reader() *sides.Reader {
 	out := &sides.Reader{
 		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
-		Plans: r.plan, Suites: r.suites, Configured: r.in.Commands.Test != nil, Note: r.note,
+		Plans: map[Side]*sides.Plan{}, Suites: map[Side]Suite{}, Configured: r.in.Commands.Test != nil, Note: r.note,
 	}
 	if r.Gate != nil {
 		out.Mirror = r.Mirror

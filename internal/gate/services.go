@@ -14,7 +14,7 @@ import (
 // findServices finds the services that the project's own CI has beside its tests, and
 // which of them can be started. Those that the operator allows commands to reach are not.
 func (r *runner) findServices(ctx context.Context) error {
-	p := r.plan[Base]
+	p := r.sides.Plans[Base]
 	if len(p.Test)+len(p.Left) == 0 {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	if err != nil {
 		return nil, fmt.Errorf("gate: detect: %w", err)
 	}
-	r.plan[Base], r.plan[Head] = p, p
+	r.sides.Plans[Base], r.sides.Plans[Head] = p, p
 	out := &Single{Suite: Suite{}}
 	if len(p.Test) == 0 && len(p.Build) == 0 {
 		if out.Nothing = ecosystem.Lacking(p.Projects); out.Nothing == "" {
@@ -92,7 +92,7 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 		}
 	}
 	for _, c := range commands {
-		suite, _, err := r.runTests(ctx, Base, c)
+		suite, _, err := r.tests.RunTests(ctx, Base, c)
 		out.Suite.Add(suite)
 		if err != nil {
 			return fmt.Errorf("gate: %w", err)
@@ -106,7 +106,7 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 // can be.
 func (r *runner) singleParts(only []ID) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[Base].Test {
+	for _, c := range r.sides.Plans[Base].Test {
 		p := ecosystem.Part{Tests: map[string]bool{}}
 		for _, id := range only {
 			if id.Unit != c.Unit || id.Package == "" || c.Eco != r.singleEco(id) {
@@ -142,12 +142,12 @@ func (r *runner) singleParts(only []ID) []ecosystem.Command {
 // singleEco names the ecosystem of a test by how its runner names packages: by import
 // paths, or by files.
 func (r *runner) singleEco(id ID) string {
-	for _, p := range r.packages {
+	for _, p := range r.sides.Packages {
 		if p.ImportPath == id.Package {
 			return p.Eco
 		}
 	}
-	for _, c := range r.plan[Base].Test {
+	for _, c := range r.sides.Plans[Base].Test {
 		if c.Unit == id.Unit && !languages.ByPackage(c.Eco) {
 			return c.Eco
 		}

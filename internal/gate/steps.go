@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/tester"
 )
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -90,7 +91,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.First(sofar)
 	}
 	r.failed = sofar.Verdict == Fail
-	r.share = decidesAll
+	r.tests.Share = tester.DecidesAll
 	return r.lower(ctx, lowering())
 }
 

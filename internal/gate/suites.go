@@ -31,9 +31,9 @@ func (g *Gate) TestCommands(ctx context.Context, in Input) ([]TestCommand, error
 	if err := r.detect(ctx); err != nil {
 		return nil, fmt.Errorf("test commands: %w", err)
 	}
-	all := r.plan[Head].Test
+	all := r.sides.Plans[Head].Test
 	if in.Commands.Test == nil {
-		for _, p := range r.plan[Head].Left {
+		for _, p := range r.sides.Plans[Head].Left {
 			all = append(all, p.Test...)
 		}
 	}

@@ -40,7 +40,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 	}
 	objects := r.objects()
 	others := map[string]bool{} // what sources make that are called so: net_trace.o is none of trace.c
-	for _, f := range r.plan[Head].Files {
+	for _, f := range r.sides.Plans[Head].Files {
 		if e := languages.Of(f); e != nil && e.Objects != nil {
 			for _, name := range e.Objects(f) {
 				others[name] = true
@@ -82,7 +82,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 
 // builds says whether commands of the head build the project of a source.
 func (r *runner) builds(e *ecosystem.Ecosystem, name string) bool {
-	return slices.ContainsFunc(r.plan[Head].Projects, func(p ecosystem.Project) bool {
+	return slices.ContainsFunc(r.sides.Plans[Head].Projects, func(p ecosystem.Project) bool {
 		return (p.Eco.Name == e.Name || p.Eco.Calls) && len(p.Build) > 0 && p.Missing == "" && ecosystem.Inside(p.Dir, name)
 	})
 }
@@ -109,7 +109,7 @@ func (r *runner) objects() []string {
 // included says whether another source of the head takes a source in by its name.
 func (r *runner) included(name string) bool {
 	include := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<](?:[^">\n]*/)?` + regexp.QuoteMeta(path.Base(name)) + `[">]`)
-	return slices.ContainsFunc(r.plan[Head].Files, func(f string) bool {
+	return slices.ContainsFunc(r.sides.Plans[Head].Files, func(f string) bool {
 		if e := languages.Of(f); f == name || e == nil || e.Objects == nil {
 			return false
 		}

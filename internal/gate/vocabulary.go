@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/gate/tester"
 )
 
 // What results are made of stands in package results, whose parsers make them. It has the same
@@ -41,6 +42,8 @@ type (
 	Flakes = runs.Flakes
 	// FlakeFile is a file of Flakes.
 	FlakeFile = runs.FlakeFile
+	// Limits are how long one command may take.
+	Limits = tester.Limits
 	// A Probe is one attack on the change beyond its own tests.
 	Probe = checks.Probe
 	// A Kill is a mutant that tests noticed.

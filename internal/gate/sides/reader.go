@@ -4,6 +4,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -16,6 +17,8 @@ type Reader struct {
 	Base, Head *workspace.Tree
 	Plans      map[results.Side]*Plan           // what is run on each side, as far as it is known
 	Suites     map[results.Side]results.Suite   // what that reported, as far as it has run
+	Packages   []ecosystem.Package              // of the head, of languages whose tests belong to packages; as far as they are listed
+	Affected   map[string]bool                  // import paths of Packages that the change affects
 	Configured bool                             // the configuration names the commands of tests
 	Together   func(ecosystem.Command) bool     // says whether the tests of one file reach all others of a command; nil: they never do
 	Note       func(format string, args ...any) // says something of the change once
@@ -36,6 +39,12 @@ func (r *Reader) dir(side results.Side) string {
 		return r.Base.Dir
 	}
 	return r.Head.Dir
+}
+
+// Affects says whether the change can influence a test: by its package, of others by
+// what is run at all.
+func (r *Reader) Affects(id results.ID, t results.Test) bool {
+	return id.Command != "" || !languages.ByPackage(t.Eco) || r.Affected[id.Package]
 }
 
 // A Plan is what will be run at one side.

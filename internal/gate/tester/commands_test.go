@@ -1,12 +1,17 @@
-package gate
+package tester
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/suites"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // TestAsCommand holds what a run without whole results comes to: more output than is
@@ -28,19 +33,32 @@ func TestAsCommand(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := newRunner(&Gate{}, Input{}, task{})
+			tests, said := tester()
 			d := results.Documented(results.ParseJest)(".")
 			if _, err := d.Write([]byte(tt.data)); err != nil {
 				t.Fatal(err)
 			}
 			s := d.Suite("E1", "")
-			step := r.asCommand(s, ecosystem.Command{Unit: ".", Text: "jest"}, d, Step{Evidence: "E1", Exit: tt.exit}, "")
+			step := tests.asCommand(s, ecosystem.Command{Unit: ".", Text: "jest"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit}, "")
 			if got := suites.Statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}
-			if much := len(tt.data) > results.MaxDocument; much != (len(r.res.NotCovered) == 1) {
-				t.Errorf("not covered: %q", r.res.NotCovered)
+			if much := len(tt.data) > results.MaxDocument; much != (len(*said) == 1) {
+				t.Errorf("not covered: %q", *said)
 			}
 		})
 	}
+}
+
+// tester is one with nothing to run, and what it says.
+func tester() (*Tester, *[]string) {
+	var said []string
+	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	base, head := &workspace.Tree{OID: "t1"}, &workspace.Tree{OID: "t2"}
+	return &Tester{
+		Executor: execution.New(execution.Machine{}, execution.Job{Base: base, Head: head}),
+		Sides:    &sides.Reader{Base: base, Head: head, Suites: map[results.Side]results.Suite{}},
+		Limits:   Limits{}.WithDefaults(), Flakes: &runs.Ledger{Flipped: map[string]bool{}},
+		Note: say, NotCoveredOnce: say,
+	}, &said
 }

@@ -1,0 +1,124 @@
+package tester
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/testing/suites"
+)
+
+// TestSample holds that above twenty disagreeing tests twenty decide for all, and
+// which those are.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 30 {
+		names = append(names, fmt.Sprintf("m Test%02d", i))
+	}
+	tests, said := tester()
+	c := runs.Comparison{Regressed: suites.Cases(names...)}
+	asked := tests.sample(c)
+	if len(asked) != maxSample || !maps.Equal(asked, tests.sample(c)) || len(*said) == 0 {
+		t.Fatalf("%d tests: %v", len(asked), *said)
+	}
+	if tests.sample(runs.Comparison{Regressed: suites.Cases(names[:maxSample]...)}) != nil {
+		t.Error("twenty tests are not all run again")
+	}
+	settle := func(heads string) runs.Comparison {
+		d := &runs.Dispute{Cases: c, Rule: compare.Usual, Asked: asked, Runs: runs.History{}}
+		for i := range heads {
+			base, head := results.Suite{}, results.Suite{}
+			for _, n := range names {
+				if i > 0 && !asked[suites.ID(n)] {
+					continue
+				}
+				base[suites.ID(n)] = results.Test{Status: results.Passed}
+				head[suites.ID(n)] = results.Test{Status: map[byte]results.Status{'f': results.Failed, 'p': results.Passed}[heads[i]]}
+			}
+			d.Runs[results.Base], d.Runs[results.Head] = append(d.Runs[results.Base], base), append(d.Runs[results.Head], head)
+		}
+		return d.Settle(func(results.ID) bool { return false })
+	}
+	if got := settle("fffff"); len(got.Regressed) != 30 {
+		t.Errorf("all of the sample fail each time: %s", suites.Show(t, got))
+	}
+	if got := settle("fp"); len(got.Flaky) != maxSample || len(got.Unsettled) != 10 || len(got.Regressed) != 0 {
+		t.Errorf("all of the sample are flaky: %s", suites.Show(t, got))
+	}
+}
+
+// TestOnly holds that exactly the named tests are selected.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	re := regexp.MustCompile(results.Only(map[string]bool{"TestA": true, "Test.B": true}))
+	for name, want := range map[string]bool{"TestA": true, "Test.B": true, "TestXB": false, "TestAB": false, "XTestA": false} {
+		if re.MatchString(name) != want {
+			t.Errorf("%s matches %s: %v", re, name, !want)
+		}
+	}
+}
+
+// TestAgain holds which commands run tests again: whole packages, with each set of
+// flags that the configuration has, and only what the side has.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	suite := suites.Of("pass m", "pass n", "fail m TestA", "fail n TestB")
+	suite.SetEcosystem("Go")
+	tests, _ := tester()
+	tests.Sides.Plans = map[results.Side]*sides.Plan{results.Base: {}, results.Head: {Test: []ecosystem.Command{languages.ShellCommand(results.StageTest, "go test -short ./..."), languages.ShellCommand(results.StageTest, "go test -tags=x ./..."), languages.ShellCommand(results.StageTest, "make check")}}}
+	tests.Sides.Suites = map[results.Side]results.Suite{results.Head: suite, results.Base: suites.Of("pass m")}
+	ids := []results.ID{suites.ID("m TestA"), suites.ID("m TestC"), suites.ID("n TestB"), suites.ID("o TestX"), suites.ID("make check:")}
+	texts := func(cs []ecosystem.Command) (out []string) {
+		for _, c := range cs {
+			out = append(out, string(c.Stage)+": "+c.Text)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		side  results.Side
+		whole bool
+		want  []string
+	}{
+		{results.Head, false, []string{"rerun: make check", "rerun: go test -json -short -count=1 m n", "rerun: go test -json -tags=x -count=1 m n"}},
+		{results.Head, true, []string{"rerun: make check", "rerun: go test -json -short ./...", "rerun: go test -json -tags=x ./..."}},
+		{results.Base, false, nil},
+	} {
+		if diff := cmp.Diff(tt.want, texts(tests.againCommands(tt.side, ids, tt.whole))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tt.side, diff)
+		}
+	}
+}
+
+// TestFlipped holds whose flips excuse a test later: those of the base, and those of
+// tests that the change cannot reach. What only the change makes flaky does not excuse
+// it in its next run.
+func TestFlipped(t *testing.T) {
+	t.Parallel()
+	run := func(status results.Status) results.Suite {
+		out := results.Suite{}
+		for _, name := range []string{"m TestA", "far TestB"} {
+			out[suites.ID(name)] = results.Test{Status: status, Eco: "Go"}
+		}
+		return out
+	}
+	tests, _ := tester()
+	tests.Sides.Affected = map[string]bool{"m": true}
+	tests.Flipped(runs.History{results.Base: {run(results.Passed), run(results.Passed)}, results.Head: {run(results.Failed), run(results.Passed)}})
+	if want := map[string]bool{runs.FlakeKey(suites.ID("far TestB")): true}; !maps.Equal(tests.Flakes.Flipped, want) || tests.Doubted {
+		t.Errorf("flips of the head: %v", tests.Flakes.Flipped)
+	}
+	tests.Sides.Suites[results.Base] = run(results.Failed) // known from an earlier run
+	tests.Flipped(runs.History{results.Base: {run(results.Passed)}, results.Head: {run(results.Passed)}})
+	if len(tests.Flakes.Flipped) != 2 || !tests.Doubted {
+		t.Errorf("flips of the base: %v", tests.Flakes.Flipped)
+	}
+}
