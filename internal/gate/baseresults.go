@@ -6,67 +6,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
-// BaseResults keeps what tests of bases said from one run to the next. What is
-// kept decides alone only that nothing has to be looked at: whatever is said of a
-// test by name rests on a run of it at the base in the same log.
-type BaseResults interface {
-	// Load returns what was saved under key, nil for nothing.
-	Load(ctx context.Context, key string) ([]byte, error)
-	Save(ctx context.Context, key string, data []byte) error
-}
-
-// Cached says that the tests of the base were not run, because their results
-// were known.
-type Cached struct {
-	When  time.Time     `json:"when"`  // they ran
-	Saved time.Duration `json:"saved"` // how long they took then
-	Key   string        `json:"key"`
-	Tests int           `json:"tests"`
-}
-
-// A baseRecord is a saved suite: of all tests of some commands, and of single
-// packages of others.
-type baseRecord struct {
-	When  time.Time     `json:"when"`
-	Took  time.Duration `json:"took"`
-	Whole []string      `json:"whole"` // commands all of whose tests are there, as wholly names them
-	Cases []baseCase    `json:"cases"`
-	Left  []string      `json:"left,omitempty"` // files that tests leave behind that count as one
-}
-
-// wholly names a command in a record.
-func wholly(c ecosystem.Command) string { return c.Unit + " " + cmp.Or(c.Whole, c.Text) }
-
-func (k *baseRecord) has(id ID) bool {
-	return slices.ContainsFunc(k.Cases, func(c baseCase) bool { return c.ID == id })
-}
-
-type baseCase struct {
-	ID   ID   `json:"id"`
-	Test Test `json:"test"`
-}
-
 // baseForm is part of every key: it changes when what is saved does.
 const baseForm = "5"
-
-// baseAge is how old results may be that are used: dependencies that no lockfile
-// pins, certificates and the calendar move without a change of the base.
-const baseAge = 7 * 24 * time.Hour
 
 // networkOfResults is the network in the key: tests have none after either setup, and
 // what failed with a setup that was kept short is run again at the base.
@@ -122,7 +73,7 @@ func (r *runner) recall(ctx context.Context) {
 	if err != nil {
 		r.note("results of the base's tests could not be looked up: %v", err)
 	}
-	var rec baseRecord
+	var rec known.Record
 	if len(data) == 0 || json.Unmarshal(data, &rec) != nil || len(rec.Cases) == 0 {
 		return
 	}
@@ -139,7 +90,7 @@ func (r *runner) recall(ctx context.Context) {
 		tests += n
 	}
 	if tests > 0 {
-		r.res.Cached = &Cached{When: rec.When, Saved: rec.Took, Key: key, Tests: tests}
+		r.res.Cached = &known.Cached{When: rec.When, Saved: rec.Took, Key: key, Tests: tests}
 	}
 }
 
@@ -147,25 +98,6 @@ func (r *runner) recall(ctx context.Context) {
 func (r *runner) concerned(id ID) bool {
 	s, ok := r.splits[id.Unit]
 	return !ok || id.Package == "" || slices.Contains(s.first, id.Package) || slices.Contains(s.gone, id.Package)
-}
-
-// unknown is what of a test command at the base has to be run, because nothing is
-// known of it; without words where that is nothing.
-func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
-	if r.known == nil {
-		return c
-	}
-	if slices.Contains(r.known.Whole, wholly(c)) {
-		return ecosystem.Command{}
-	}
-	if c.Whole == "" {
-		return c
-	}
-	left := slices.DeleteFunc(slices.Clone(c.Packages), func(p string) bool { return r.known.has(ID{Unit: c.Unit, Package: p}) })
-	if len(left) == 0 {
-		return ecosystem.Command{}
-	}
-	return languages.PackagesOf(c.Eco).Only(c, left)
 }
 
 // keep takes down what is known of the base's tests for later runs, where that has
@@ -181,11 +113,11 @@ func (r *runner) keep() {
 			return
 		}
 	}
-	rec := baseRecord{When: r.Now().UTC()}
+	rec := known.Record{When: r.Now().UTC()}
 	left := r.madeByTests()
-	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
+	if r.known != nil && rec.When.Sub(r.known.When) < known.Age/2 { // what is added to for ever would never get old
 		rec = *r.known
-		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.sides.Suites[Base][c.ID].Evidence != "" })
+		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c known.Case) bool { return r.sides.Suites[Base][c.ID].Evidence != "" })
 	}
 	for _, s := range steps {
 		rec.Took += s.Duration
@@ -200,15 +132,15 @@ func (r *runner) keep() {
 		if t.Evidence == "" {
 			continue // known before
 		}
-		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
+		rec.Cases = append(rec.Cases, known.Case{ID: id, Test: t})
 	}
 	rec.Left, rec.Whole = left, slices.Concat(rec.Whole, r.tried)
 	for _, c := range r.firstTests(Base) {
-		if c.Whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
-			rec.Whole = append(rec.Whole, wholly(c))
+		if c.Whole == "" && !slices.Contains(rec.Whole, known.Wholly(c)) {
+			rec.Whole = append(rec.Whole, known.Wholly(c))
 		}
 	}
-	sorted.By(rec.Cases, func(a, b baseCase) int {
+	sorted.By(rec.Cases, func(a, b known.Case) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
 	})
 	r.saving = &rec
@@ -231,7 +163,7 @@ func (r *runner) saveBase(ctx context.Context) error {
 	if r.tests.Doubted {
 		rec = nil
 		if r.known != nil {
-			rec = &baseRecord{When: r.Now().UTC()}
+			rec = &known.Record{When: r.Now().UTC()}
 		}
 	}
 	if rec == nil || r.Results == nil {
@@ -290,59 +222,5 @@ func (r *runner) confirm(ctx context.Context) error {
 		}
 	}
 	t.Sort()
-	return nil
-}
-
-// ResultFiles is a folder of BaseResults.
-type ResultFiles struct {
-	Dir string
-	Now func() time.Time
-}
-
-// maxResults bounds how many results are kept: the oldest go.
-const maxResults = 30
-
-// Load implements [BaseResults].
-func (f ResultFiles) Load(_ context.Context, key string) ([]byte, error) {
-	name := filepath.Join(f.Dir, key+".json")
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && f.Now().Sub(info.ModTime()) > baseAge {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
-}
-
-// Save implements [BaseResults].
-func (f ResultFiles) Save(_ context.Context, key string, data []byte) error {
-	if err := folder.WriteWhole(filepath.Join(f.Dir, key+".json"), data); err != nil {
-		return err
-	}
-	return f.trim()
-}
-
-// trim removes what is too old or too much. Others may do so at the same time.
-func (f ResultFiles) trim() error {
-	entries, err := os.ReadDir(f.Dir)
-	if err != nil {
-		return err
-	}
-	var files []fs.FileInfo
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != runs.FlakeName {
-			files = append(files, info)
-		}
-	}
-	sorted.By(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for i, info := range files {
-		if i < maxResults && f.Now().Sub(info.ModTime()) <= baseAge {
-			continue
-		}
-		if err := os.Remove(filepath.Join(f.Dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
 	return nil
 }

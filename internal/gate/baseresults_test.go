@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/suites"
@@ -29,7 +28,7 @@ func TestBaseResultsAreKnown(t *testing.T) {
 	for _, name := range []string{"preexisting", "regressed", "commands_regress", "kept_deleted_go", "kept_deleted_node", "kept_deleted_python"} {
 		variants.Run(t, name, name != "kept_deleted_python", func(t *testing.T) {
 			t.Parallel()
-			files := ResultFiles{Dir: t.TempDir(), Now: time.Now}
+			files := known.ResultFiles{Dir: t.TempDir(), Now: time.Now}
 			s := readScenario(t, "testdata/scenarios/"+name+".txtar")
 			s.results = files
 			first := w.run(t, s)
@@ -121,40 +120,6 @@ func TestBaseKey(t *testing.T) {
 	}
 }
 
-// Results that are old or too many go; what is not there is no error.
-func TestResultFiles(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	f := ResultFiles{Dir: filepath.Join(t.TempDir(), "base"), Now: func() time.Time { return now }}
-	if data, err := f.Load(t.Context(), "a"); data != nil || err != nil {
-		t.Fatalf("%q, %v", data, err)
-	}
-	for i := range maxResults + 5 {
-		key := "k" + string(rune('A'+i))
-		if err := f.Save(t.Context(), key, []byte(key)); err != nil {
-			t.Fatal(err)
-		}
-		then := now.Add(time.Duration(i-100) * time.Minute)
-		if err := os.Chtimes(filepath.Join(f.Dir, key+".json"), then, then); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.Save(t.Context(), "last", []byte("last")); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(f.Dir)
-	if err != nil || len(entries) != maxResults {
-		t.Errorf("%d results are kept, %v", len(entries), err)
-	}
-	if data, err := f.Load(t.Context(), "last"); string(data) != "last" || err != nil {
-		t.Errorf("%q, %v", data, err)
-	}
-	now = now.Add(2 * baseAge)
-	if data, _ := f.Load(t.Context(), "last"); data != nil {
-		t.Error("results of long ago are used")
-	}
-}
-
 // worktreeOf is a tree that is only looked at by its name.
 func worktreeOf(oid string) *workspace.Tree { return &workspace.Tree{OID: oid} }
 
@@ -192,7 +157,7 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		r.sides.Plans[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
 		r.sides.Suites[Base], r.executor.Steps, r.tests.Doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
-			r.known = &baseRecord{When: time.Now()}
+			r.known = &known.Record{When: time.Now()}
 		}
 		r.keep()
 		if err := r.saveBase(t.Context()); err != nil {
@@ -210,7 +175,7 @@ type savedResults struct{ what string }
 func (s *savedResults) Load(context.Context, string) ([]byte, error) { return nil, nil }
 
 func (s *savedResults) Save(_ context.Context, _ string, data []byte) error {
-	var rec baseRecord
+	var rec known.Record
 	err := json.Unmarshal(data, &rec)
 	s.what = results.Count(len(rec.Cases), "case", "cases")
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -99,7 +100,7 @@ func (r *runner) failsWithout(file string, b classes.Body) bool {
 		}
 	}
 	for _, m := range notThere.FindAllStringSubmatch(why, -1) {
-		name := firstGroup(m)
+		name := results.FirstGroup(m)
 		if known = true; name != "" && regexp.MustCompile(`\b`+regexp.QuoteMeta(path.Base(name))+`\b`).MatchString(b.Text) {
 			return true
 		}

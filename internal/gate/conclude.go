@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -82,7 +83,7 @@ func (r *runner) conclude() {
 	}
 	f.NoProbes = f.NoProbes || r.in.UntilFirst
 	if x := r.res.Expectations; x != nil {
-		f.Changed, f.Policy = x.counts(), x.Policy
+		f.Changed, f.Policy = givenUp(x), x.Policy
 	}
 	f.Untrusted, f.PolicyWhy = r.in.Untrusted, r.in.PolicyWhy
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
@@ -114,7 +115,7 @@ func (r *runner) noteTargets() {
 	}
 	for _, p := range r.sides.Plans[Base].Projects {
 		target := languages.TargetForTests(r.sides.Plans[Base].Survey, p.Dir)
-		tried := slices.Contains(r.tried, wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
+		tried := slices.Contains(r.tried, known.Wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
 		if target == "" || tried || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}

@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/kept"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
-	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -66,7 +67,7 @@ func (r *runner) executed(ctx context.Context) error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}, own: map[string]ecosystem.Package{}}
+	e := &executedLines{r: r, until: r.Now().Add(budget), out: &Executed{}, own: map[string]ecosystem.Package{}}
 	for _, f := range files {
 		for _, p := range r.sides.Packages {
 			if p.Dir == path.Dir(f.Path) {
@@ -103,7 +104,7 @@ func (r *runner) executed(ctx context.Context) error {
 
 // executedLines is the counting of one change.
 type executedLines struct {
-	*runner
+	r     *runner
 	until time.Time
 	out   *Executed
 	own   map[string]ecosystem.Package // of files, also of those for another system
@@ -203,7 +204,7 @@ func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 	why := "no test loads it"
 	eco := languages.Of(f.Path)
 	switch {
-	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.sides.Plans[Head].Build, func(c ecosystem.Command) bool {
+	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.r.sides.Plans[Head].Build, func(c ecosystem.Command) bool {
 		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
 	})):
 		return // other programs read it, or tests load what is built of it
@@ -234,29 +235,29 @@ func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
 
 // arms are what is run until one runs a changed line: of a change from outside the
 // base's tests over its sources first, then its own.
-func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
-	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.sides.Plans[Head].Test, left: map[string]string{}}
-	if !e.in.Untrusted || len(e.sides.Touched) == 0 {
-		return []*arm{own}, nil
+func (e *executedLines) arms(ctx context.Context) ([]*arms.Arm, error) {
+	own := e.r.arms().Plain(Head, StageProbe, e.r.sides.Plans[Head].Test)
+	if !e.r.in.Untrusted || len(e.r.sides.Touched) == 0 {
+		return []*arms.Arm{own}, nil
 	}
-	kept := e.keptArm
-	if kept == nil { // what is touched reaches no test of the base
+	old := e.r.keptArm
+	if old == nil { // what is touched reaches no test of the base
 		var err error
-		if kept, err = e.keeper().newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
+		if old, err = kept.Arm(ctx, e.r.arms(), e.r.keptInput()); err != nil {
 			return nil, err
 		}
 	}
-	kept.stage, kept.evidence = StageProbe, nil
-	return []*arm{kept, own}, nil
+	old.Stage, old.Evidence = StageProbe, nil
+	return []*arms.Arm{old, own}, nil
 }
 
 // countIn counts in one arm; false where that said nothing.
-func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
-	if err := a.lay(ctx); err != nil {
+func (e *executedLines) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
+	if err := a.Lay(ctx); err != nil {
 		return nil, false, err
 	}
 	e.uncounted = ""
-	for _, c := range a.tests {
+	for _, c := range a.Tests {
 		q := ecosystem.Counting{Unit: c.Unit, Own: e.own, Tested: e.countedPackages(c.Unit)}
 		for _, f := range files {
 			if ecosystem.Inside(c.Unit, f.Path) {
@@ -267,7 +268,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 		if c.Eco != eco.Name && !unnamed || len(q.Files) == 0 {
 			continue
 		}
-		left := e.until.Sub(e.Now())
+		left := e.until.Sub(e.r.Now())
 		counting, why := eco.Lines.Command(c, q)
 		if why == "" {
 			why = late(left, e.tookTests(eco.Name, c, q.Tested))
@@ -276,17 +277,17 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			e.uncounted = cmp.Or(e.uncounted, why)
 			continue
 		}
-		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.Step)
+		counting.Stage, counting.Timeout = a.Stage, min(left, e.r.Limits.Step)
 		collector := results.NoResults(c.Unit)
 		if c.Results != nil {
 			collector = c.Results.Collect(c.Unit)
 		}
 		cover := eco.Lines.Reader(collector, q)
-		step, err := e.executor.Run(ctx, a.side, e.executor.Tree(a.side), counting, cover)
+		step, err := e.r.executor.Run(ctx, a.Side, e.r.executor.Tree(a.Side), counting, cover)
 		if err != nil {
-			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
+			return nil, false, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
-		s := e.tests.Collected(a.side, e.executor.Tree(a.side), counting, cover, step)
+		s := e.r.tests.Collected(a.Side, e.r.executor.Tree(a.Side), counting, cover, step)
 		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.TimedOut:
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
@@ -299,7 +300,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			e.none = fmt.Sprintf("%q ran no test", c.Text)
 		}
 	}
-	return seen, len(seen) > 0, a.close(ctx)
+	return seen, len(seen) > 0, a.Close(ctx)
 }
 
 // late says why tests that took so long are not run once more in the time that is left.
@@ -353,13 +354,13 @@ func numTrue(lines map[int]bool) int {
 // ones first.
 func (e *executedLines) countedPackages(unit string) []string {
 	var out []string
-	for _, p := range checks.Probed(e.subject()) {
+	for _, p := range checks.Probed(e.r.subject()) {
 		if p.Unit == unit {
 			out = append(out, p.ImportPath)
 		}
 	}
-	for _, p := range e.sides.Packages {
-		if _, ran := e.sides.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
+	for _, p := range e.r.sides.Packages {
+		if _, ran := e.r.sides.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.r.sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
 			out = append(out, p.ImportPath)
 		}
 	}
@@ -371,8 +372,8 @@ const maxCounted = 30
 
 // tookTests is how long the tests took on the head that are run again.
 func (e *executedLines) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
-	sum := e.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
-	for id, t := range e.sides.Suites[Head] {
+	sum := e.r.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
+	for id, t := range e.r.sides.Suites[Head] {
 		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!languages.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}

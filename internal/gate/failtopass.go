@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
@@ -34,17 +35,17 @@ func (r *runner) failToPass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.over, err = a.run(ctx, r.overSelection(pkgs))
-	rep.Evidence = a.evidence
-	r.overLeft = a.left
-	for f, why := range a.left {
-		if slices.Contains(a.files, f) {
+	r.over, err = a.Run(ctx, r.overSelection(pkgs))
+	rep.Evidence = a.Evidence
+	r.overLeft = a.Left
+	for f, why := range a.Left {
+		if slices.Contains(a.Files, f) {
 			rep.Dropped = append(rep.Dropped, f)
 		}
 		r.missing = r.missing || missingDeps.MatchString(why)
 	}
 	slices.Sort(rep.Dropped)
-	if err = errors.Join(err, a.close(ctx)); err != nil {
+	if err = errors.Join(err, a.Close(ctx)); err != nil {
 		return err
 	}
 	r.judgeOverlay(r.over)
@@ -53,7 +54,7 @@ func (r *runner) failToPass(ctx context.Context) error {
 
 // overBase is the prepared base with the tests of the change, their data and what
 // they share over it. What steers them stays the base's.
-func (r *runner) overBase(ctx context.Context) (*arm, error) {
+func (r *runner) overBase(ctx context.Context) (*arms.Arm, error) {
 	var puts []workspace.Put
 	for _, t := range r.sides.Touched {
 		switch {
@@ -69,7 +70,7 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 			}
 		}
 	}
-	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.sides.Plans[Base].Test)
+	a, err := r.arms().New(ctx, Base, StageFailToPass, puts, r.sides.Plans[Base].Test)
 	if err != nil {
 		return nil, fmt.Errorf("tests over the base: %w", err)
 	}
@@ -77,18 +78,18 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 }
 
 // overSelection is what the tests of the change can reach of the base's commands.
-func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
-	var out []selection
+func (r *runner) overSelection(pkgs []ecosystem.Package) []arms.Selection {
+	var out []arms.Selection
 	by := map[ecosystem.Group][]string{}
 	for _, p := range pkgs {
 		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.Dir)
 	}
 	for _, g := range sorted.Keys(by, ecosystem.Group.Compare) {
-		out = append(out, selection{eco: g.Eco, unit: g.Unit, places: by[g]})
+		out = append(out, arms.Selection{Eco: g.Eco, Unit: g.Unit, Places: by[g]})
 	}
 	for _, c := range r.sides.OverlayCommands(Base, r.res.FailToPass.Files) {
-		s := selection{eco: c.Eco, unit: c.Unit, places: r.changedFiles(c)}
-		if !slices.ContainsFunc(out, func(o selection) bool { return o.eco == s.eco && o.unit == s.unit }) {
+		s := arms.Selection{Eco: c.Eco, Unit: c.Unit, Places: r.changedFiles(c)}
+		if !slices.ContainsFunc(out, func(o arms.Selection) bool { return o.Eco == s.Eco && o.Unit == s.Unit }) {
 			out = append(out, s)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -24,10 +25,10 @@ import (
 type Gate struct {
 	execution.Machine
 	Limits  Limits
-	Version string       // of the program, which reads what runners say
-	Results BaseResults  // of base's tests, from one run to the next; nil: none are kept
-	Flakes  runs.Flakes  // which tests flaked before; nil: nothing is on record
-	First   func(Result) // given what the decisive part came to, before what can only lower it; may be nil
+	Version string            // of the program, which reads what runners say
+	Results known.BaseResults // of base's tests, from one run to the next; nil: none are kept
+	Flakes  runs.Flakes       // which tests flaked before; nil: nothing is on record
+	First   func(Result)      // given what the decisive part came to, before what can only lower it; may be nil
 	// MutantsAlone compiles each mutant by itself, also where one program can hold them all.
 	MutantsAlone bool
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -224,7 +225,7 @@ func (r *runner) tookOnBase() time.Duration {
 // stands.
 func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error) {
 	id := ID{Unit: c.Unit, Command: c.Text}
-	if r.known != nil && slices.Contains(r.known.Whole, wholly(c)) {
+	if r.known != nil && slices.Contains(r.known.Whole, known.Wholly(c)) {
 		return r.sides.Suites[Base][id].Status == Passed, nil
 	}
 	if err := r.executor.Reset(ctx, Base); err != nil {
@@ -235,7 +236,7 @@ func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error
 	if err != nil {
 		return false, err
 	}
-	r.tried = append(r.tried, wholly(c))
+	r.tried = append(r.tried, known.Wholly(c))
 	if suite[id].Status != Passed {
 		return false, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/kept"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -67,7 +69,7 @@ func (r *runner) onlyEdited(k Case) bool {
 	if k.ID.Test != "" || e == nil || e.Held == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(e.Changed, func(x Expectation) bool { return x.ID.Unit == k.ID.Unit && x.ID.Package == k.ID.Package })
+	return !slices.ContainsFunc(e.Changed, func(x kept.Expectation) bool { return x.ID.Unit == k.ID.Unit && x.ID.Package == k.ID.Package })
 }
 
 // filtered are those of a list that something is said of.
@@ -82,7 +84,7 @@ func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, err
 	if slices.ContainsFunc(r.sides.Plans[Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
 		return r.sides.Suites[Head][id].Status == Passed, nil
 	}
-	if slices.Contains(r.tried, wholly(c)) {
+	if slices.Contains(r.tried, known.Wholly(c)) {
 		return false, nil
 	}
 	if well, err := r.goesWell(ctx, c); err != nil || !well {
@@ -118,16 +120,16 @@ func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.C
 		if len(plants) == 0 {
 			return false, false, nil
 		}
-		a, err := r.newArm(ctx, Head, StageRerun, plants, nil)
+		a, err := r.arms().New(ctx, Head, StageRerun, plants, nil)
 		if err == nil {
-			err = a.lay(ctx)
+			err = a.Lay(ctx)
 		}
 		if err != nil {
 			return false, false, err
 		}
 		c.Stage = StageRerun
 		suite, _, err := r.tests.RunTests(ctx, Head, c)
-		if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
+		if err = errors.Join(err, a.Close(context.WithoutCancel(ctx))); err != nil {
 			return false, false, err
 		}
 		if suite[ID{Unit: c.Unit, Command: c.Text}].Status != Failed {

@@ -232,7 +232,7 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 		*mine[i] = append(*mine[i], *theirs[i]...)
 	}
 	if x := g.res.Expectations; x != nil && r.res.Expectations != nil {
-		r.res.Expectations.join(x)
+		r.res.Expectations.Join(x)
 	}
 	r.rested.Add(g.sides.Suites[Head])
 	r.count(g.sides.Suites[Head])

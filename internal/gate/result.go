@@ -1,7 +1,8 @@
 package gate
 
 import (
-	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/kept"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -33,31 +34,6 @@ const (
 	ReproNotRun      ReproState = "not_run"      // stopped before it
 )
 
-// Expectations is what became of the tests that pass on the base when they ran, as
-// the base has them, over the head's sources (docs/gate.md, "The four arms").
-type Expectations struct {
-	Policy  compare.Policy `json:"policy"`
-	Held    int            `json:"held"`    // leaf tests that still pass
-	Changed []Expectation  `json:"changed"` // those that do not hold, the gravest class first
-	Note    string         `json:"note"`    // one sentence for people, such as "41 of 41 old expectations hold"
-}
-
-// An Expectation is a test that passes on the base and does not hold on the head.
-type Expectation struct {
-	ID            ID             `json:"id"`
-	Class         compare.Class  `json:"class"`
-	Effect        compare.Effect `json:"effect"`
-	Path          string         `json:"path"`              // of the file whose difference decides, in the repository; empty: not known
-	Line          int            `json:"line"`              // of the first changed line there, on the head; 0: not known
-	Old           string         `json:"old"`               // the lines that the change takes away, cut
-	New           string         `json:"new"`               // the lines that it brings, cut
-	Message       string         `json:"message"`           // what the test or its runner said in the kept arm, cut
-	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
-	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
-	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
-	Evidence      []string       `json:"evidence"`
-}
-
 // A Result is all that the gate found out.
 type Result struct {
 	Verdict    Verdict          `json:"verdict"`
@@ -73,20 +49,20 @@ type Result struct {
 	FailToPass Reproduction     `json:"fail_to_pass"`
 	Statistics []runs.Statistic `json:"statistics"` // of tests that were run again because the sides disagree
 	// Expectations is nil where the kept arm was not reached.
-	Expectations *Expectations     `json:"expectations,omitempty"`
-	Facts        Facts             `json:"facts"` // what the verdict follows from, see [Decide]
-	Probes       []Probe           `json:"probes"`
-	Cached       *Cached           `json:"cached,omitempty"`    // the base's tests were not run, but known; nil: they ran
-	Merge        *Merge            `json:"merge,omitempty"`     // nil: base has not moved, or not reached
-	Mutation     *Mutation         `json:"mutation,omitempty"`  // nil: nothing to mutate, or not reached
-	Behaviour    *Behaviour        `json:"behaviour,omitempty"` // nil: no function was called on both sides, or not reached
-	Programs     *Programs         `json:"programs,omitempty"`  // nil: no command line was run on both sides, or not reached
-	Believed     *Believed         `json:"believed,omitempty"`  // nil: no test was planted
-	Executed     *Executed         `json:"executed,omitempty"`  // nil: which changed lines ran is not known
-	Marks        []Mark            `json:"marks,omitempty"`     // by which code can recognise a test run
-	Remarks      []Remark          `json:"remarks,omitempty"`   // of checks
-	NotCovered   []string          `json:"not_covered"`
-	Notes        []string          `json:"notes"`
-	Toolchains   map[string]string `json:"toolchains"`
-	Runnable     bool              `json:"runnable"` // a line that can run changed
+	Expectations *kept.Expectations `json:"expectations,omitempty"`
+	Facts        Facts              `json:"facts"` // what the verdict follows from, see [Decide]
+	Probes       []Probe            `json:"probes"`
+	Cached       *known.Cached      `json:"cached,omitempty"`    // the base's tests were not run, but known; nil: they ran
+	Merge        *Merge             `json:"merge,omitempty"`     // nil: base has not moved, or not reached
+	Mutation     *Mutation          `json:"mutation,omitempty"`  // nil: nothing to mutate, or not reached
+	Behaviour    *Behaviour         `json:"behaviour,omitempty"` // nil: no function was called on both sides, or not reached
+	Programs     *Programs          `json:"programs,omitempty"`  // nil: no command line was run on both sides, or not reached
+	Believed     *Believed          `json:"believed,omitempty"`  // nil: no test was planted
+	Executed     *Executed          `json:"executed,omitempty"`  // nil: which changed lines ran is not known
+	Marks        []Mark             `json:"marks,omitempty"`     // by which code can recognise a test run
+	Remarks      []Remark           `json:"remarks,omitempty"`   // of checks
+	NotCovered   []string           `json:"not_covered"`
+	Notes        []string           `json:"notes"`
+	Toolchains   map[string]string  `json:"toolchains"`
+	Runnable     bool               `json:"runnable"` // a line that can run changed
 }

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/preparation"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -28,12 +30,12 @@ type runner struct {
 	tests    *tester.Tester   // runs tests of both sides
 	files    []string         // of the head
 	splits   map[string]split // by folder of the module
-	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
+	known    *known.Record    // of base's tests, from earlier runs; nil: nothing
 	key      string           // of the base's results; empty: not known yet
 	tried    []string         // projects' own commands that were tried on the base, as wholly names them
 	stoodIn  []ID             // own commands that run in the place of the runner
 	ownTests []ID             // those of them that run beside the runner that they call
-	saving   *baseRecord      // what this run adds to it; nil: nothing
+	saving   *known.Record    // what this run adds to it; nil: nothing
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
 	lacks    []string          // what could not be run for want of a program, for people
@@ -41,7 +43,7 @@ type runner struct {
 	failed   bool              // the decisive part came to FAIL
 	over     Suite             // the change's tests over the base's sources
 	overLeft map[string]string // test files that do not compile there, and why
-	keptArm  *arm              // the base's tests over the head's sources, closed; nil: that is the head itself
+	keptArm  *arms.Arm         // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // A task says what a runner works on beside its input: all of the change, the change
@@ -123,6 +125,11 @@ func (g *Gate) aside(scratch string) *Gate {
 	out := *g
 	out.Results, out.Scratch = nil, scratch
 	return &out
+}
+
+// arms makes arms of both sides.
+func (r *runner) arms() arms.Maker {
+	return arms.Maker{Executor: r.executor, Sides: r.sides, Tests: r.tests, Mirror: r.Mirror}
 }
 
 // note says something once, however often it is found.

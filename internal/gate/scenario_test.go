@@ -25,6 +25,8 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/kept"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
@@ -94,10 +96,10 @@ func (w *world) with(as func(*Gate)) *world {
 	return &world{git: w.git, box: w.box, tools: w.tools, cache: w.cache, shared: w.shared, as: as}
 }
 
-// kept is the folder of what tests share, and theWorld is made in it by the first
+// shared is the folder of what tests share, and theWorld is made in it by the first
 // that needs it.
 var (
-	kept     string
+	shared   string
 	theWorld = sync.OnceValues(makeWorld)
 )
 
@@ -109,12 +111,12 @@ func TestMain(m *testing.M) {
 		os.Exit(sandbox.RunShim(os.Args[2:], os.Stdout))
 	}
 	var err error
-	if kept, err = os.MkdirTemp("", "gate-"); err != nil {
+	if shared, err = os.MkdirTemp("", "gate-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(kept)
+	_ = os.RemoveAll(shared)
 	os.Exit(code)
 }
 
@@ -135,8 +137,8 @@ func newWorld(t *testing.T) *world {
 }
 
 func makeWorld() (*world, error) {
-	ctx, w := context.Background(), &world{cache: filepath.Join(kept, "project"), shared: filepath.Join(kept, "shared")}
-	temp, home := filepath.Join(kept, "temp"), filepath.Join(kept, "home")
+	ctx, w := context.Background(), &world{cache: filepath.Join(shared, "project"), shared: filepath.Join(shared, "shared")}
+	temp, home := filepath.Join(shared, "temp"), filepath.Join(shared, "home")
 	if err := folder.Make(w.cache, filepath.Join(w.shared, "go-build"), temp, home); err != nil { // there is a seed already
 		return nil, err
 	}
@@ -163,7 +165,7 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	temp := filepath.Join(kept, "temp-runners")
+	temp := filepath.Join(shared, "temp-runners")
 	if err := folder.Make(temp); err != nil {
 		return nil, err
 	}
@@ -232,7 +234,7 @@ type scenario struct {
 	removed []string
 	input   map[string][]string // "key: value" lines
 	want    string
-	results BaseResults
+	results known.BaseResults
 	// submodule is a path at which there is one from the beginning.
 	submodule string
 }
@@ -686,7 +688,7 @@ func facts(r *Result) string {
 	cases("not run", t.NotRun)
 	cases("unknown", t.Unknown)
 	if x := r.Expectations; x != nil {
-		plain := func(c Expectation) bool { // it stands among the regressed already
+		plain := func(c kept.Expectation) bool { // it stands among the regressed already
 			return c.Class == compare.Regressed && slices.ContainsFunc(t.Regressed, func(k Case) bool { return k.ID == c.ID })
 		}
 		more := slices.DeleteFunc(slices.Clone(x.Changed), plain)

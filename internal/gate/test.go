@@ -54,7 +54,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		label := c.Label()
 		if side == Head {
 			c = r.tests.Hanging(r.fitting(c))
-		} else if c = r.unknown(c); c.Argv == nil {
+		} else if c = r.known.Unknown(c); c.Argv == nil {
 			continue
 		}
 		suite, step, err := r.tests.RunFresh(ctx, side, c)

@@ -7,6 +7,8 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/kept"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
@@ -64,6 +66,18 @@ type (
 	LineDifference = checks.LineDifference
 	// A Believed is what became of the tests that were planted.
 	Believed = checks.Believed
+	// Expectations is what became of the tests that pass on the base.
+	Expectations = kept.Expectations
+	// An Expectation is a test that passes on the base and does not hold on the head.
+	Expectation = kept.Expectation
+	// BaseResults keeps what tests of bases said from one run to the next.
+	BaseResults = known.BaseResults
+	// ResultFiles is a folder of BaseResults.
+	ResultFiles = known.ResultFiles
+	// Cached says that the tests of the base were not run.
+	Cached = known.Cached
+	// A Known is what results of a base that were kept say of one test.
+	Known = known.Known
 	// A Remark is a finding of a check that changes no verdict.
 	Remark = checks.Remark
 	// A Mark is a line by which code can recognise a test run.
@@ -144,6 +158,10 @@ func Classify(name string) FileClass { return languages.Classify(name) }
 func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	return ecosystem.FindToolchains(ctx, env)
 }
+
+// ReadKnown finds in results of a base, as they are kept, those of the tests that reports
+// call by a name. See [known.ReadKnown].
+func ReadKnown(data []byte, name string) ([]Known, error) { return known.ReadKnown(data, name) }
 
 // FailureLine is the line of a failed command's output that says why it failed.
 func FailureLine(output string) string { return results.FailureLine(output) }

@@ -58,6 +58,16 @@ func Named(name string) *ecosystem.Ecosystem {
 	return nil
 }
 
+// Absent is the name that a message of a language says is not there, "" where it says of none.
+func Absent(eco, message string) string {
+	by := Named(eco)
+	if by == nil || by.Absent == nil {
+		return ""
+	}
+	name, _ := by.Absent(message)
+	return name
+}
+
 // Of returns the ecosystem whose source a file is, nil for none.
 func Of(name string) *ecosystem.Ecosystem {
 	for _, e := range All() {

@@ -45,3 +45,13 @@ var Unmet = pattern.New(strings.Join([]string{
 	"non-exhaustive patterns: `&?(?:\\w+::)*(\\w+)",
 	`(?:missing argument for parameter|extra argument) '(\w+)' in call`, // Swift
 }, "|"))
+
+// FirstGroup is what the groups of a match hold that has one of several.
+func FirstGroup(match []string) string {
+	for _, m := range match[1:] {
+		if m != "" {
+			return m[strings.LastIndexByte(m, '.')+1:]
+		}
+	}
+	return ""
+}

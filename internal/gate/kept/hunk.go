@@ -1,4 +1,4 @@
-package gate
+package kept
 
 import (
 	"cmp"
@@ -21,18 +21,18 @@ const hunkLines = 20
 // hunkOf is the difference of a file that concerns a test most: one with a line that said
 // names, which the base's version of the file said as it failed; the first one below where the
 // test's name stands; else the first of all.
-func (r *runner) hunkOf(ctx context.Context, t sides.Touch, id ID, said string) (line int, old, now string) {
-	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.File.Path}
+func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said string) (line int, old, now string) {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", k.on.Sides.Base.Commit, k.on.Sides.Head.Commit, "--", t.File.Path}
 	if t.File.OldPath != "" {
 		args = append(args, t.File.OldPath)
 	}
-	patch, err := r.Mirror.Git(ctx, args...)
+	patch, err := k.on.Mirror.Git(ctx, args...)
 	if err != nil {
 		return 0, "", ""
 	}
 	at := 0
 	name := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(r.sides.Texts[t.File.Path].Head), "\n") {
+	for i, l := range strings.Split(string(k.on.Sides.Texts[t.File.Path].Head), "\n") {
 		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
 			at = i + 1
 		}

@@ -1,4 +1,4 @@
-package gate
+package kept
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -36,11 +37,11 @@ func (k *keeper) attribute(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		suite, err := a.run(ctx, k.r.narrowTo(tests))
+		suite, err := a.Run(ctx, narrowTo(k.on.Sides, tests))
 		if err != nil {
 			return err
 		}
-		l := k.lookup(Head, suite)
+		l := k.lookup(results.Head, suite)
 		for _, e := range tests {
 			if status, _, _, _, _ := l.status(e); status == compare.Passed {
 				e.made = append(e.made, c)
@@ -60,8 +61,8 @@ func (k *keeper) attribute(ctx context.Context) error {
 // classesOf are the classes of the touched files that can reach a test.
 func (k *keeper) classesOf(e *examined) []compare.FileClass {
 	out := map[compare.FileClass]bool{}
-	for _, t := range k.r.sides.Touched {
-		if len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
+	for _, t := range k.on.Sides.Touched {
+		if len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) > 0 {
 			out[t.Class] = true
 		}
 	}
@@ -72,29 +73,29 @@ func (k *keeper) classesOf(e *examined) []compare.FileClass {
 // fail-to-pass has not: one that passes there asks for less than before.
 func (k *keeper) headOverBase(ctx context.Context) error {
 	var open []*examined
-	by := k.r.sides.ByPlace(Base, k.r.over)
+	by := k.on.Sides.ByPlace(results.Base, k.out.Over)
 	for _, e := range k.doubtful() {
 		if !slices.Contains(e.made, compare.Test) && !slices.Contains(e.made, compare.Data) {
 			continue
 		}
-		if _, ok := by[k.r.sides.PlaceOf(Head, e.headID, e.eco)]; !ok {
+		if _, ok := by[k.on.Sides.PlaceOf(results.Head, e.headID, e.eco)]; !ok {
 			open = append(open, e)
 		}
 	}
 	if len(open) == 0 {
 		return nil
 	}
-	a, err := k.r.overBase(ctx)
+	a, err := k.in.OverBase(ctx)
 	if err != nil {
 		return err
 	}
-	suite, err := a.run(ctx, k.r.narrowTo(open))
-	if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
+	suite, err := a.Run(ctx, narrowTo(k.on.Sides, open))
+	if err = errors.Join(err, a.Close(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
-	if k.r.over == nil {
-		k.r.over = Suite{}
+	if k.out.Over == nil {
+		k.out.Over = results.Suite{}
 	}
-	maps.Copy(k.r.over, suite)
+	maps.Copy(k.out.Over, suite)
 	return nil
 }

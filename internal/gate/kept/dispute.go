@@ -1,4 +1,4 @@
-package gate
+package kept
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -15,61 +16,60 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	if len(tests) == 0 {
 		return nil
 	}
-	r := k.r
-	d := &runs.Dispute{Rule: compare.Usual, Runs: runs.History{Base: r.tests.Begun()[Base], Head: {k.asBase(k.suite, tests)}}}
+	d := &runs.Dispute{Rule: compare.Usual, Runs: runs.History{results.Base: k.on.Tests.Begun()[results.Base], results.Head: {k.asBase(k.suite, tests)}}}
 	for _, e := range tests {
-		d.Cases.Regressed = append(d.Cases.Regressed, Case{ID: e.id, Output: e.output})
+		d.Cases.Regressed = append(d.Cases.Regressed, results.Case{ID: e.id, Output: e.output})
 	}
-	var among map[ID]bool
-	d.Once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	var among map[results.ID]bool
+	d.Once = func(ctx context.Context, side results.Side, ids []results.ID) (results.Suite, error) {
 		open := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return !slices.Contains(ids, e.id) })
-		if side == Base {
+		if side == results.Base {
 			suite, need, err := k.onBase(ctx, open, among)
 			among = need
 			return suite, err
 		}
-		suite, err := k.arm.run(ctx, r.narrowTo(open))
+		suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, open))
 		return k.asBase(suite, open), err
 	}
-	if err := r.tests.Rounds(ctx, d, idsOf(tests)); err != nil {
+	if err := k.on.Tests.Rounds(ctx, d, idsOf(tests)); err != nil {
 		return err
 	}
-	whole := func(ctx context.Context, side Side, ids []ID) (Suite, error) {
-		if side == Base {
-			return r.tests.Entire(ctx, Base, ids)
+	whole := func(ctx context.Context, side results.Side, ids []results.ID) (results.Suite, error) {
+		if side == results.Base {
+			return k.on.Tests.Entire(ctx, results.Base, ids)
 		}
-		suite, err := k.arm.run(ctx, k.run)
+		suite, err := k.arm.Run(ctx, k.run)
 		return k.asBase(suite, tests), err
 	}
-	begun := runs.History{Base: r.tests.Begun()[Base], Head: {k.asBase(k.suite, tests)}}
-	if err := r.tests.Elsewhere(ctx, d, d.Among(r.tests.Dependent), whole, compare.Whole, begun); err != nil {
+	begun := runs.History{results.Base: k.on.Tests.Begun()[results.Base], results.Head: {k.asBase(k.suite, tests)}}
+	if err := k.on.Tests.Elsewhere(ctx, d, d.Among(k.on.Tests.Dependent), whole, compare.Whole, begun); err != nil {
 		return err
 	}
-	if err := r.tests.MoreRounds(ctx, d, d.Unsteady(r.tests.Excused)); err != nil {
+	if err := k.on.Tests.MoreRounds(ctx, d, d.Unsteady(k.on.Tests.Excused)); err != nil {
 		return err
 	}
-	r.tests.Flipped(d.Runs)
-	r.tests.State(d, idsOf(tests))
-	k.take(d.Settle(r.tests.Excused), d.Runs, tests)
+	k.on.Tests.Flipped(d.Runs)
+	k.on.Tests.State(d, idsOf(tests))
+	k.take(d.Settle(k.on.Tests.Excused), d.Runs, tests)
 	return nil
 }
 
 // onBase runs tests of the base in the selection in which the arm runs them, but for those that
 // need the others of their packages: among has these, or is nil before the first run, which finds
 // them. They are run in their packages.
-func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]bool) (Suite, map[ID]bool, error) {
+func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[results.ID]bool) (results.Suite, map[results.ID]bool, error) {
 	narrow := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return among[e.id] || !languages.ByPackage(e.eco) })
-	out, err := k.alone(ctx, Base, narrow)
+	out, err := k.alone(ctx, results.Base, narrow)
 	if err != nil {
 		return nil, among, err
 	}
 	if among == nil {
-		among = map[ID]bool{}
+		among = map[results.ID]bool{}
 		for _, e := range narrow {
-			among[e.id] = out[e.id].Status != Passed
+			among[e.id] = out[e.id].Status != results.Passed
 		}
 	}
-	var left []ID
+	var left []results.ID
 	for _, e := range tests {
 		if among[e.id] || !languages.ByPackage(e.eco) {
 			left = append(left, e.id)
@@ -78,7 +78,7 @@ func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]boo
 	if len(left) == 0 {
 		return out, among, nil
 	}
-	more, err := k.r.partedOrAlone(ctx, left)
+	more, err := k.partedOrAlone(ctx, left)
 	if err != nil {
 		return nil, among, err
 	}
@@ -94,14 +94,14 @@ func (k *keeper) onBase(ctx context.Context, tests []*examined, among map[ID]boo
 
 // partedOrAlone runs tests of the base in their packages, and by themselves those that do
 // not get their turn there, as behind one that panics.
-func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
-	suite, err := r.tests.Parted(ctx, Base, ids)
+func (k *keeper) partedOrAlone(ctx context.Context, ids []results.ID) (results.Suite, error) {
+	suite, err := k.on.Tests.Parted(ctx, results.Base, ids)
 	if err != nil {
 		return nil, err
 	}
-	var left []ID
+	var left []results.ID
 	for _, id := range ids {
-		if t, ok := suite[id]; !ok || t.Status == NotRun {
+		if t, ok := suite[id]; !ok || t.Status == results.NotRun {
 			delete(suite, id)
 			left = append(left, id)
 		}
@@ -109,7 +109,7 @@ func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
 	if len(left) == 0 {
 		return suite, nil
 	}
-	more, err := r.tests.Alone(ctx, Base, left)
+	more, err := k.on.Tests.Alone(ctx, results.Base, left)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +119,10 @@ func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
 
 // take keeps as expectations what fails each time, and lists the rest.
 func (k *keeper) take(out runs.Comparison, said runs.History, tests []*examined) {
-	in := func(list []Case, id ID) bool {
-		return slices.ContainsFunc(list, func(c Case) bool { return c.ID == id })
+	in := func(list []results.Case, id results.ID) bool {
+		return slices.ContainsFunc(list, func(c results.Case) bool { return c.ID == id })
 	}
-	t := &k.r.res.Tests
+	t := &k.out.Compared
 	for _, e := range tests {
 		for _, id := range runs.Gather(said, e.id) {
 			if !slices.Contains(e.evidence, id) {
@@ -132,10 +132,10 @@ func (k *keeper) take(out runs.Comparison, said runs.History, tests []*examined)
 		if e.drop = !in(out.Regressed, e.id); !e.drop || e.whole() {
 			continue
 		}
-		c := Case{ID: e.id, Output: e.output, Evidence: e.evidence}
+		c := results.Case{ID: e.id, Output: e.output, Evidence: e.evidence}
 		for _, l := range []struct {
-			of []Case
-			to *[]Case
+			of []results.Case
+			to *[]results.Case
 		}{{out.Flaky, &t.Flaky}, {out.NewFlakiness, &t.NewFlakiness}, {out.Unsettled, &t.Unsettled}, {out.Unknown, &t.Unknown}} {
 			if in(l.of, e.id) && !t.Random(e.id) {
 				*l.to = append(*l.to, c)
@@ -146,18 +146,18 @@ func (k *keeper) take(out runs.Comparison, said runs.History, tests []*examined)
 
 // asBase is what a run of the arm said of tests, under the names that the base has for
 // them.
-func (k *keeper) asBase(s Suite, tests []*examined) Suite {
-	out := Suite{}
-	l := k.lookup(Head, s)
+func (k *keeper) asBase(s results.Suite, tests []*examined) results.Suite {
+	out := results.Suite{}
+	l := k.lookup(results.Head, s)
 	for _, e := range tests {
 		status, _, t, _, _ := l.status(e)
 		switch status {
 		case compare.Passed:
-			t.Status = Passed
+			t.Status = results.Passed
 		case compare.Failed:
-			t.Status = Failed
+			t.Status = results.Failed
 		case compare.Skipped:
-			t.Status = Skipped
+			t.Status = results.Skipped
 		default:
 			continue
 		}

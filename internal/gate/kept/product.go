@@ -1,10 +1,11 @@
-package gate
+package kept
 
 import (
 	"context"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -16,8 +17,8 @@ import (
 func (k *keeper) shipped(ctx context.Context) error {
 	keep := map[string]*workspace.Put{}
 	var parts []sides.Touch
-	for _, t := range k.r.sides.Touched {
-		if put, ok := k.r.sides.Product(t); ok {
+	for _, t := range k.on.Sides.Touched {
+		if put, ok := k.on.Sides.Product(t); ok {
 			keep[t.Path], parts = put, append(parts, t)
 		}
 	}
@@ -26,7 +27,7 @@ func (k *keeper) shipped(ctx context.Context) error {
 	var tests []*examined
 	for _, e := range k.tests {
 		if !e.drop && e.reached && !e.whole() && e.kept == compare.Passed && e.head != compare.Failed &&
-			k.edited(e, keep) && (isTest || len(k.r.reach([]*examined{e}, parts)) > 0) {
+			k.edited(e, keep) && (isTest || len(reach(k.on.Sides, []*examined{e}, parts)) > 0) {
 			tests = append(tests, e)
 		}
 	}
@@ -45,16 +46,16 @@ func (k *keeper) shipped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	over := &keeper{r: k.r, arm: a, commands: k.commands, steers: k.steers, run: k.r.narrowTo(tests)}
-	if over.suite, err = a.run(ctx, over.run); err != nil {
+	over := &keeper{in: k.in, on: k.on, out: k.out, arm: a, commands: k.commands, steers: k.steers, run: narrowTo(k.on.Sides, tests)}
+	if over.suite, err = a.Run(ctx, over.run); err != nil {
 		return err
 	}
-	l := over.lookup(Head, over.suite)
+	l := over.lookup(results.Head, over.suite)
 	var failing []*examined
-	of := map[ID]*examined{}
+	of := map[results.ID]*examined{}
 	for _, e := range tests {
 		status, _, t, broken, _ := l.status(e)
-		if status != compare.Failed || broken || len(a.left) > 0 && a.left[k.fileOf(e)] != "" {
+		if status != compare.Failed || broken || len(a.Left) > 0 && a.Left[k.fileOf(e)] != "" {
 			continue // it says nothing of the product
 		}
 		again := *e
@@ -75,17 +76,17 @@ func (k *keeper) shipped(ctx context.Context) error {
 }
 
 func (k *keeper) fileOf(e *examined) string {
-	file, _ := k.r.sides.TestFileOf(e.id)
+	file, _ := k.on.Sides.TestFileOf(e.id)
 	return file
 }
 
 // edited says whether the change touches the text of a test that the arm puts back.
 func (k *keeper) edited(e *examined, product map[string]*workspace.Put) bool {
-	return slices.ContainsFunc(k.r.sides.Touched, func(t sides.Touch) bool {
+	return slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool {
 		if _, ok := product[t.Path]; ok || t.Class != compare.Test {
 			return false
 		}
-		_, ok := k.r.sides.Concerns(t, e.id, e.eco)
+		_, ok := k.on.Sides.Concerns(t, e.id, e.eco)
 		return ok
 	})
 }

@@ -1,4 +1,4 @@
-package gate
+package arms
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -18,57 +19,57 @@ import (
 // A cutFile is a file of an arm without some of its tests.
 type cutFile struct {
 	rest []byte
-	why  map[string]string // by the names of the tests
+	Why  map[string]string // by the names of the tests
 }
 
 // cutTests leaves the tests of files out of the base's tests that do not compile, where it
 // is in tests alone that the compiler's complaints stand. It returns the other files.
-func (a *arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []string, places map[string][]int, why string) ([]string, error) {
+func (a *Arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []string, places map[string][]int, why string) ([]string, error) {
 	var others []string
 	for _, f := range files {
-		src, err := a.r.Mirror.ReadFile(ctx, a.commit, f)
-		was := a.cut[f]
+		src, err := a.on.Mirror.ReadFile(ctx, a.commit, f)
+		was := a.Cut[f]
 		if was.rest != nil {
 			src = was.rest
 		}
 		rest, tests, ok := []byte(nil), []string(nil), false
-		if err == nil && a.stage == StageKept && by.Without != nil {
+		if err == nil && a.Stage == results.StageKept && by.Without != nil {
 			rest, tests, ok = by.Without(src, places[f])
 		}
 		if !ok {
-			delete(a.cut, f)
+			delete(a.Cut, f)
 			others = append(others, f)
 			continue
 		}
-		now := cutFile{rest, maps.Clone(was.why)}
-		if now.why == nil {
-			now.why = map[string]string{}
+		now := cutFile{rest, maps.Clone(was.Why)}
+		if now.Why == nil {
+			now.Why = map[string]string{}
 		}
 		for _, t := range tests {
-			now.why[t] = why
+			now.Why[t] = why
 		}
-		a.cut[f] = now
+		a.Cut[f] = now
 	}
 	return others, a.layCut(ctx)
 }
 
 // takeOut makes files of the arm the side's own again, and takes others of the side
 // away.
-func (a *arm) takeOut(ctx context.Context, files []string) error {
+func (a *Arm) takeOut(ctx context.Context, files []string) error {
 	var own, others []string
 	var gone []workspace.Put
 	for _, f := range files {
-		if slices.Contains(a.files, f) {
+		if slices.Contains(a.Files, f) {
 			own = append(own, f)
 		} else {
 			others, gone = append(others, f), append(gone, workspace.Put{Path: f})
 		}
 	}
-	tree := a.r.executor.Tree(a.side)
+	tree := a.on.Executor.Tree(a.Side)
 	if err := tree.Overlay(ctx, tree.Commit, own); err != nil || len(others) == 0 {
 		return err
 	}
-	without, err := a.r.Mirror.Compose(ctx, tree.Commit, gone)
+	without, err := a.on.Mirror.Compose(ctx, tree.Commit, gone)
 	if err != nil {
 		return err
 	}
@@ -76,34 +77,34 @@ func (a *arm) takeOut(ctx context.Context, files []string) error {
 }
 
 // layCut lays files without those of their tests that do not compile.
-func (a *arm) layCut(ctx context.Context) error {
-	if len(a.cut) == 0 {
+func (a *Arm) layCut(ctx context.Context) error {
+	if len(a.Cut) == 0 {
 		return nil
 	}
 	var puts []workspace.Put
-	files := slices.Sorted(maps.Keys(a.cut))
+	files := slices.Sorted(maps.Keys(a.Cut))
 	for _, f := range files {
-		puts = append(puts, workspace.Put{Path: f, Data: a.cut[f].rest})
+		puts = append(puts, workspace.Put{Path: f, Data: a.Cut[f].rest})
 	}
-	commit, err := a.r.Mirror.Compose(ctx, a.commit, puts)
+	commit, err := a.on.Mirror.Compose(ctx, a.commit, puts)
 	if err != nil {
 		return err
 	}
-	return a.r.executor.Tree(a.side).Overlay(ctx, commit, files)
+	return a.on.Executor.Tree(a.Side).Overlay(ctx, commit, files)
 }
 
 // uncompilable returns the files of the arm that the errors of a package name, with the
 // lines; where they name none, its other test files that they name, which do not go with the
 // arm's.
-func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) ([]string, map[string][]int) {
+func (a *Arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) ([]string, map[string][]int) {
 	var out, others []string
 	places := map[string][]int{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
 		line, _ := strconv.Atoi(m[2]) // digits, as the pattern says
 		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
-			_, gone := a.left[name]
-			if slices.Contains(a.files, name) {
+			_, gone := a.Left[name]
+			if slices.Contains(a.Files, name) {
 				if !gone && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
@@ -123,30 +124,30 @@ func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string)
 
 // unimport runs files of the arm again that are not loaded, as they import a name that is not
 // there, without the name, so that those of their tests say something that do not use it.
-func (a *arm) unimport(ctx context.Context, c ecosystem.Command, suite Suite) error {
+func (a *Arm) unimport(ctx context.Context, c ecosystem.Command, suite results.Suite) error {
 	e := languages.Named(c.Eco)
-	if a.stage != StageKept || c.Results == nil || e == nil || e.Unimport == nil {
+	if a.Stage != results.StageKept || c.Results == nil || e == nil || e.Unimport == nil {
 		return nil
 	}
 	for range maxDrops {
 		var files []string
 		for id, t := range suite {
-			if id.Test != "" || id.Unit != c.Unit || !t.Broken || !slices.Contains(a.files, id.Package) {
+			if id.Test != "" || id.Unit != c.Unit || !t.Broken || !slices.Contains(a.Files, id.Package) {
 				continue
 			}
-			src := a.cut[id.Package].rest
+			src := a.Cut[id.Package].rest
 			if src == nil {
 				var err error
-				if src, err = a.r.Mirror.ReadFile(ctx, a.commit, id.Package); err != nil {
+				if src, err = a.on.Mirror.ReadFile(ctx, a.commit, id.Package); err != nil {
 					continue // a link that leads nowhere
 				}
 			}
 			if rest, ok := e.Unimport(src, t.Output); ok {
-				a.cut[id.Package] = cutFile{rest: rest, why: map[string]string{}}
-				if a.unimported[id.Package] == nil {
-					a.unimported[id.Package] = map[string]string{}
+				a.Cut[id.Package] = cutFile{rest: rest, Why: map[string]string{}}
+				if a.Unimported[id.Package] == nil {
+					a.Unimported[id.Package] = map[string]string{}
 				}
-				a.unimported[id.Package][wanted(c.Eco, t.Output)] = t.Output
+				a.Unimported[id.Package][languages.Absent(c.Eco, t.Output)] = t.Output
 				files = append(files, id.Package)
 			}
 		}
@@ -176,14 +177,14 @@ func (a *arm) unimport(ctx context.Context, c ecosystem.Command, suite Suite) er
 
 // namedIn returns the files of the arm that an output names and that are not left
 // out already.
-func (a *arm) namedIn(output, unit string) []string {
+func (a *Arm) namedIn(output, unit string) []string {
 	var out []string
-	for _, f := range a.files {
+	for _, f := range a.Files {
 		short := f
 		if unit != "." {
 			short = strings.TrimPrefix(f, unit+"/")
 		}
-		if _, gone := a.left[f]; gone || !strings.Contains(output, short) {
+		if _, gone := a.Left[f]; gone || !strings.Contains(output, short) {
 			continue
 		}
 		if regexp.MustCompile(`(?m)(^|[\s"'/(])` + regexp.QuoteMeta(short) + `($|[\s"':(),])`).MatchString(output) {

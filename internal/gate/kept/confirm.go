@@ -1,4 +1,4 @@
-package gate
+package kept
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -22,17 +23,17 @@ func (k *keeper) recover(ctx context.Context) error {
 		if len(lost) == 0 {
 			continue
 		}
-		var suite Suite
+		var suite results.Suite
 		var err error
 		if reached {
-			suite, err = k.arm.run(ctx, k.r.narrowTo(lost))
+			suite, err = k.arm.Run(ctx, narrowTo(k.on.Sides, lost))
 		} else {
-			suite, err = k.alone(ctx, Head, lost)
+			suite, err = k.alone(ctx, results.Head, lost)
 		}
 		if err != nil {
 			return err
 		}
-		l := k.lookup(Head, suite)
+		l := k.lookup(results.Head, suite)
 		for _, e := range lost {
 			status, _, t, _, crashed := l.status(e)
 			if ran(status) {
@@ -65,11 +66,11 @@ func (k *keeper) aside(ctx context.Context) error {
 	if len(tests) == 0 {
 		return nil
 	}
-	suite, err := k.arm.run(ctx, k.r.narrowTo(tests))
+	suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, tests))
 	if err != nil {
 		return err
 	}
-	l := k.lookup(Head, suite)
+	l := k.lookup(results.Head, suite)
 	for _, e := range tests {
 		if status, _, t, _, _ := l.status(e); status == compare.Passed {
 			e.kept, e.output, e.evidence = status, "", append(e.evidence, t.Evidence)
@@ -79,17 +80,17 @@ func (k *keeper) aside(ctx context.Context) error {
 }
 
 // alone runs tests of a side without the others of their packages.
-func (k *keeper) alone(ctx context.Context, side Side, tests []*examined) (Suite, error) {
-	out := Suite{}
-	for _, s := range k.r.narrowTo(tests) {
-		p := ecosystem.Part{Tests: s.tests}
+func (k *keeper) alone(ctx context.Context, side results.Side, tests []*examined) (results.Suite, error) {
+	out := results.Suite{}
+	for _, s := range narrowTo(k.on.Sides, tests) {
+		p := ecosystem.Part{Tests: s.Tests}
 		for _, e := range tests {
-			if e.id.Unit == s.unit && e.eco == s.eco && !slices.Contains(p.Packages, e.id.Package) {
+			if e.id.Unit == s.Unit && e.eco == s.Eco && !slices.Contains(p.Packages, e.id.Package) {
 				p.Packages = append(p.Packages, e.id.Package)
 			}
 		}
-		for _, c := range k.r.tests.Parts(side, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
-			suite, _, err := k.r.tests.RunFresh(ctx, side, c)
+		for _, c := range k.on.Tests.Parts(side, ecosystem.Group{Eco: s.Eco, Unit: s.Unit}, results.StageRerun, p) {
+			suite, _, err := k.on.Tests.RunFresh(ctx, side, c)
 			if err != nil {
 				return out, err
 			}
@@ -102,13 +103,13 @@ func (k *keeper) alone(ctx context.Context, side Side, tests []*examined) (Suite
 // failedIn says whether another test of a test's package failed where it was lost;
 // no name: the package itself.
 func (k *keeper) failedIn(e *examined, name string) bool {
-	s, side := k.r.sides.Suites[Head], Head
+	s, side := k.on.Sides.Suites[results.Head], results.Head
 	if e.reached {
 		s = k.suite
 	}
-	by := k.r.sides.ByPlace(side, s)
-	for _, at := range k.r.sides.Sites(e.id, e.eco) {
-		if have, ok := by[sides.Site{At: at.At, Test: name}]; ok && s[have].Status == Failed {
+	by := k.on.Sides.ByPlace(side, s)
+	for _, at := range k.on.Sides.Sites(e.id, e.eco) {
+		if have, ok := by[sides.Site{At: at.At, Test: name}]; ok && s[have].Status == results.Failed {
 			return true
 		}
 	}
@@ -147,25 +148,25 @@ func (k *keeper) confirm(ctx context.Context) error {
 		return err
 	}
 	if len(inArm) > 0 {
-		suite, err := k.arm.run(ctx, k.r.narrowTo(inArm))
+		suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, inArm))
 		if err != nil {
 			return err
 		}
-		k.settle(k.lookup(Head, suite), inArm)
+		k.settle(k.lookup(results.Head, suite), inArm)
 	}
 	if len(silent) > 0 {
-		suite, err := k.r.tests.Again(ctx, Head, idsOf(silent), true)
+		suite, err := k.on.Tests.Again(ctx, results.Head, idsOf(silent), true)
 		if err != nil {
 			return err
 		}
-		k.settle(k.lookup(Head, suite), silent)
+		k.settle(k.lookup(results.Head, suite), silent)
 	}
 	for range silentRounds {
 		both := undropped(slices.Concat(inArm, silent))
 		if len(both) == 0 {
 			break
 		}
-		suite, err := k.r.tests.Again(ctx, Base, idsOf(both), true)
+		suite, err := k.on.Tests.Again(ctx, results.Base, idsOf(both), true)
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 			if !ok && !reports(suite, e.id) {
 				continue // it was not run, which says nothing of it
 			}
-			if !ok || t.Status != Passed {
+			if !ok || t.Status != results.Passed {
 				e.drop, e.unnamed = true, !ok
 			}
 			if t.Evidence != "" {
@@ -186,7 +187,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 }
 
 // reports says whether a run reports any test of the package or file of a test.
-func reports(s Suite, of ID) bool {
+func reports(s results.Suite, of results.ID) bool {
 	for id := range s {
 		if id.Unit == of.Unit && id.Package == of.Package && id.Command == of.Command && id.Test != "" {
 			return true
@@ -205,9 +206,9 @@ func (k *keeper) settle(l *lookup, tests []*examined) {
 		switch {
 		case status == compare.Passed && !e.drop:
 			e.drop = true
-			c := Case{ID: e.id, Output: e.output, Evidence: e.evidence}
-			if !slices.ContainsFunc(k.r.res.Tests.Flaky, func(f Case) bool { return f.ID == e.id }) && !e.whole() && e.kept == compare.Failed {
-				k.r.res.Tests.Flaky = append(k.r.res.Tests.Flaky, c)
+			c := results.Case{ID: e.id, Output: e.output, Evidence: e.evidence}
+			if !slices.ContainsFunc(k.out.Compared.Flaky, func(f results.Case) bool { return f.ID == e.id }) && !e.whole() && e.kept == compare.Failed {
+				k.out.Compared.Flaky = append(k.out.Compared.Flaky, c)
 			}
 		case status == compare.Failed && e.kept != compare.Failed:
 			e.kept, e.output = status, t.Output
@@ -215,8 +216,8 @@ func (k *keeper) settle(l *lookup, tests []*examined) {
 	}
 }
 
-func idsOf(tests []*examined) []ID {
-	var out []ID
+func idsOf(tests []*examined) []results.ID {
+	var out []results.ID
 	for _, e := range tests {
 		out = append(out, e.id)
 	}

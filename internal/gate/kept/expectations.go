@@ -1,4 +1,4 @@
-package gate
+package kept
 
 import (
 	"cmp"
@@ -14,13 +14,36 @@ import (
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
+// Expectations is what became of the tests that pass on the base when they ran, as
+// the base has them, over the head's sources (docs/gate.md, "The four arms").
+type Expectations struct {
+	Policy  compare.Policy `json:"policy"`
+	Held    int            `json:"held"`    // leaf tests that still pass
+	Changed []Expectation  `json:"changed"` // those that do not hold, the gravest class first
+	Note    string         `json:"note"`    // one sentence for people, such as "41 of 41 old expectations hold"
+}
+
+// An Expectation is a test that passes on the base and does not hold on the head.
+type Expectation struct {
+	ID            results.ID     `json:"id"`
+	Class         compare.Class  `json:"class"`
+	Effect        compare.Effect `json:"effect"`
+	Path          string         `json:"path"`              // of the file whose difference decides, in the repository; empty: not known
+	Line          int            `json:"line"`              // of the first changed line there, on the head; 0: not known
+	Old           string         `json:"old"`               // the lines that the change takes away, cut
+	New           string         `json:"new"`               // the lines that it brings, cut
+	Message       string         `json:"message"`           // what the test or its runner said in the kept arm, cut
+	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
+	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
+	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
+	Evidence      []string       `json:"evidence"`
+}
+
 // conclude turns what was observed into classes, effects and the facts of the
 // verdict.
 func (k *keeper) conclude(ctx context.Context) {
-	r := k.r
-	policy := compare.Floor(r.in.Expectations, r.in.Untrusted, false)
-	x := &Expectations{Policy: policy}
-	over := r.sides.ByPlace(Base, r.over)
+	x := &Expectations{Policy: k.in.Policy}
+	over := k.on.Sides.ByPlace(results.Base, k.out.Over)
 	for _, e := range k.tests {
 		switch {
 		case e.drop && e.unnamed && k.alike(e):
@@ -29,7 +52,7 @@ func (k *keeper) conclude(ctx context.Context) {
 			continue
 		case e.drop:
 			if e.unnamed {
-				r.facts.Unnamed++
+				k.out.Unnamed++
 			}
 			continue
 		case e.why == "" && e.kept == compare.Passed:
@@ -47,32 +70,28 @@ func (k *keeper) conclude(ctx context.Context) {
 	x.Changed = append(x.Changed, k.lost...)
 	for i := range x.Changed {
 		c := &x.Changed[i]
-		c.Effect = compare.EffectOf(c.Class, policy, c.SubjectStands)
+		c.Effect = compare.EffectOf(c.Class, k.in.Policy, c.SubjectStands)
 	}
 	x.sum()
 	k.listed(x)
-	if r.res.Expectations == nil {
-		r.res.Expectations = x
-		return
-	}
-	r.res.Expectations.join(x)
+	k.out.Expectations = x
 }
 
 // showRemoved gives removed tests of which the base's results were known before the runs of
 // the kept arm as evidence: no run of the base's suite stands in this log.
 func (k *keeper) showRemoved() {
-	for i, c := range k.r.res.Tests.Removed {
+	for i, c := range k.out.Compared.Removed {
 		if len(c.Evidence) > 0 {
 			continue
 		}
 		if j := slices.IndexFunc(k.tests, func(e *examined) bool { return e.id == c.ID }); j >= 0 {
-			k.r.res.Tests.Removed[i].Evidence = k.tests[j].evidence
+			k.out.Compared.Removed[i].Evidence = k.tests[j].evidence
 		}
 	}
 }
 
-// join adds the expectations of another part of the suite.
-func (x *Expectations) join(other *Expectations) {
+// Join adds the expectations of another part of the suite.
+func (x *Expectations) Join(other *Expectations) {
 	x.Held, x.Changed = x.Held+other.Held, append(x.Changed, other.Changed...)
 	x.sum()
 }
@@ -97,13 +116,13 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 	}
 	x.Held++
 	if ran(e.kept) && k.affects(e) {
-		k.r.facts.KeptRan++
+		k.out.Ran++
 	}
 	if !e.reached || e.beside || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
 		return
 	}
-	t := &k.r.res.Tests
-	t.Regressed = slices.DeleteFunc(t.Regressed, func(c Case) bool {
+	t := &k.out.Compared
+	t.Regressed = slices.DeleteFunc(t.Regressed, func(c results.Case) bool {
 		if c.ID != e.headID {
 			return false
 		}
@@ -116,8 +135,8 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 // affects says whether the change can influence a test of the base, also where its
 // package has moved.
 func (k *keeper) affects(e *examined) bool {
-	t := Test{Eco: e.eco}
-	return k.r.sides.Affects(e.id, t) || k.r.sides.Affects(e.headID, t)
+	t := results.Test{Eco: e.eco}
+	return k.on.Sides.Affects(e.id, t) || k.on.Sides.Affects(e.headID, t)
 }
 
 func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Failed }
@@ -129,24 +148,26 @@ func (k *keeper) alike(e *examined) bool {
 	if family == "" {
 		return false
 	}
-	ran := k.r.sides.Suites[Head]
+	ran := k.on.Sides.Suites[results.Head]
 	if e.reached {
 		ran = k.suite
 	}
-	passed := func(s Suite) int {
+	passed := func(s results.Suite) int {
 		n := 0
 		for id, t := range s {
 			if id.Unit != e.id.Unit || id.Package != e.id.Package || !strings.HasPrefix(id.Test, family) {
 				continue
 			}
-			if t.Status == Failed {
+			if t.Status == results.Failed {
 				return 0
 			}
-			n += b2i(t.Leaf && t.Status == Passed)
+			if t.Leaf && t.Status == results.Passed {
+				n++
+			}
 		}
 		return n
 	}
-	was := passed(k.r.sides.Suites[Base])
+	was := passed(k.on.Sides.Suites[results.Base])
 	return was > 0 && passed(ran) >= was
 }
 
@@ -165,26 +186,26 @@ func familyOf(e *examined) string {
 }
 
 // observation is what the class of a test follows from.
-func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observation {
+func (k *keeper) observation(e *examined, over map[sides.Site]results.ID) compare.Observation {
 	o := compare.Observation{
 		Kept: e.kept, Head: e.head, Made: e.made,
 		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e, e.why),
 		OverBase: compare.Absent, Beside: e.beside,
 	}
 	if ran(e.kept) && k.affects(e) {
-		k.r.facts.KeptRan++
+		k.out.Ran++
 	}
-	if id, ok := over[k.r.sides.PlaceOf(Head, e.headID, e.eco)]; ok {
-		o.OverBase = statusOf(k.r.over[id])
+	if id, ok := over[k.on.Sides.PlaceOf(results.Head, e.headID, e.eco)]; ok {
+		o.OverBase = statusOf(k.out.Over[id])
 	}
 	switch {
 	case e.head == compare.Skipped:
-		o.EditSkips, o.Stands = k.r.sides.AddsSkip(e.id), true
+		o.EditSkips, o.Stands = k.on.Sides.AddsSkip(e.id), true
 	case e.head != compare.Passed && e.head != compare.Failed:
-		o.Stands = k.r.sides.Stands(e.id)
+		o.Stands = k.on.Sides.Stands(e.id)
 	case e.head == compare.Passed:
-		o.Lenient = k.r.sides.AddsLeniency(e.id)
-		o.Wraps = k.r.sides.OnlyWraps(e.id, e.eco)
+		o.Lenient = k.on.Sides.AddsLeniency(e.id)
+		o.Wraps = k.on.Sides.OnlyWraps(e.id, e.eco)
 	}
 	return o
 }
@@ -192,10 +213,10 @@ func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observ
 // insideSource says of a test that was not reported whether it stands in a source
 // file of the change, where it cannot be put back by itself.
 func (k *keeper) insideSource(e *examined) bool {
-	if _, src := k.r.sides.TestFileOf(e.id); src != nil || e.id.Command != "" || languages.ByPackage(e.eco) {
+	if _, src := k.on.Sides.TestFileOf(e.id); src != nil || e.id.Command != "" || languages.ByPackage(e.eco) {
 		return false
 	}
-	for _, f := range k.r.in.Change.Files {
+	for _, f := range k.in.Change.Files {
 		old := f.Path
 		if f.OldPath != "" {
 			old = f.OldPath
@@ -213,25 +234,25 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: results.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	x.Skipped = class == compare.Weakened && e.head == compare.Skipped
 	if class == compare.Dropped {
-		x.SubjectStands = k.r.sides.SubjectStands(e.id)
+		x.SubjectStands = k.on.Sides.SubjectStands(e.id)
 	}
-	if t, ok := k.r.sides.Suites[Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
+	if t, ok := k.on.Sides.Suites[results.Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
 		x.Evidence = append(x.Evidence, t.Evidence)
 	}
 	want := map[compare.Class]compare.FileClass{
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]
-	file := k.r.sides.StandsIn(e.id)
-	for _, t := range k.r.sides.Touched {
-		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
-		if fits && len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
+	file := k.on.Sides.StandsIn(e.id)
+	for _, t := range k.on.Sides.Touched {
+		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.on.Sides.MovedTo(file))
+		if fits && len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) > 0 {
 			x.Path = t.File.Path
-			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id, e.output)
+			x.Line, x.Old, x.New = k.hunkOf(ctx, t, e.id, e.output)
 			break
 		}
 	}
 	if x.Path == "" {
-		x.Path = k.r.sides.MovedTo(file)
+		x.Path = k.on.Sides.MovedTo(file)
 		if file == "" {
 			x.Path = ""
 		}
@@ -242,18 +263,18 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 // listed moves tests that the head no longer has among those that did not run
 // there, where they still stand.
 func (k *keeper) listed(x *Expectations) {
-	t := &k.r.res.Tests
-	quiet, unnamed, moved := map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
+	t := &k.out.Compared
+	quiet, unnamed, moved := map[results.ID]bool{}, map[results.ID]bool{}, map[results.ID]bool{}
 	for _, e := range k.tests {
 		unnamed[e.id] = e.unnamed
-		moved[e.id] = e.kept == compare.Passed && (ran(e.head) && e.headID != e.id || k.r.sides.MovedAsItIs(e.id))
+		moved[e.id] = e.kept == compare.Passed && (ran(e.head) && e.headID != e.id || k.on.Sides.MovedAsItIs(e.id))
 	}
 	for _, c := range x.Changed {
 		if c.Class == compare.Silent || c.Class == compare.Silenced {
 			quiet[c.ID] = true
 		}
 	}
-	var removed []Case
+	var removed []results.Case
 	for _, c := range t.Removed {
 		switch {
 		case quiet[c.ID]:
@@ -265,19 +286,4 @@ func (k *keeper) listed(x *Expectations) {
 	}
 	t.Removed = removed
 	t.Sort()
-}
-
-// changed counts the expectations that do not hold, by class.
-func (x *Expectations) counts() []Changed {
-	var out []Changed
-	for _, c := range x.Changed {
-		i := slices.IndexFunc(out, func(o Changed) bool {
-			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside && o.Skipped == c.Skipped
-		})
-		if i < 0 {
-			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside, Skipped: c.Skipped})
-		}
-		out[i].Count++
-	}
-	return out
 }

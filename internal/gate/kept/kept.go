@@ -1,0 +1,205 @@
+// Package kept is the third arm: the tests that pass on the base run, as the base has them, over
+// the head's sources, and what does not hold there becomes an expectation with a class
+// (docs/gate.md, "The four arms").
+package kept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/arms"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// An Input is what the kept arm starts from.
+type Input struct {
+	Change    change.Change
+	Untrusted bool            // no maintainer answers for the head
+	Policy    compare.Policy  // what given-up expectations come to
+	Compared  runs.Comparison // of the results of both sides
+	Over      results.Suite   // the change's tests over the base's sources
+	// OverBase makes the arm of Over again.
+	OverBase func(context.Context) (*arms.Arm, error)
+	// Commands are those that run the base's tests in the kept arm.
+	Commands func(context.Context) ([]ecosystem.Command, error)
+}
+
+// An Outcome is what became of the tests that pass on the base.
+type Outcome struct {
+	Expectations *Expectations
+	Compared     runs.Comparison // with what the arm says of tests that disagree
+	Over         results.Suite   // with what was run there as well
+	Ran          int             // of the tests that reach what the change affects, those that ran over the head's sources
+	Unnamed      int             // those that another run of the base does not report
+	Arm          *arms.Arm       // closed; nil: that is the head itself
+}
+
+// Run finds out what became of the tests that pass on the base when they run, as the base has
+// them, over the head's sources. With an error the outcome is what was known before it,
+// without expectations.
+func Run(ctx context.Context, on arms.Maker, in Input) (Outcome, error) {
+	k := newKeeper(on, in)
+	k.tests = k.passing()
+	err := k.steps(ctx)
+	if k.arm != nil {
+		k.out.Arm = k.arm
+		err = errors.Join(err, k.arm.Close(context.WithoutCancel(ctx)))
+	}
+	if err == nil {
+		k.conclude(ctx)
+	}
+	return *k.out, err
+}
+
+// Arm is the head with the base's version of all that the change touches of tests.
+func Arm(ctx context.Context, on arms.Maker, in Input) (*arms.Arm, error) {
+	return newKeeper(on, in).newArm(ctx, func(sides.Touch) bool { return true })
+}
+
+func newKeeper(on arms.Maker, in Input) *keeper {
+	steers := slices.ContainsFunc(on.Sides.Touched, func(t sides.Touch) bool { return t.Class == compare.Steering })
+	return &keeper{
+		in: in, on: on, suite: results.Suite{}, steers: steers,
+		out: &Outcome{Compared: in.Compared, Over: maps.Clone(in.Over)},
+	}
+}
+
+// An examined test is one that passes on the base, with what is known of it.
+type examined struct {
+	id       results.ID
+	eco      string
+	kept     compare.Status // base's tests over head's sources
+	head     compare.Status
+	headID   results.ID
+	reached  bool   // the kept arm ran it; else the head's arm is the kept arm
+	why      string // it could not be compiled, collected or started there
+	output   string // of the failure there
+	evidence []string
+	lost     bool // its program ended before it
+	drop     bool // it gives both results, or has a name that is made up at random
+	unnamed  bool // dropped, because another run of the base does not report it
+	beside   bool // the files of tests that are touched have nothing to do with it, but that they run in its process
+	made     []compare.FileClass
+}
+
+// A keeper is the third arm: what passes on the base must pass with the base's
+// tests, data, support and steering over the head's sources.
+type keeper struct {
+	in    Input
+	on    arms.Maker
+	out   *Outcome
+	tests []*examined
+	arm   *arms.Arm // nil: nothing that it would put back is touched
+	run   []arms.Selection
+	suite results.Suite // of the arm
+	// commands are those of the arm; steers says that what steers them is touched, so
+	// that without the base's version the head's own run.
+	commands []ecosystem.Command
+	steers   bool
+	lost     []Expectation // of commands that could not start
+}
+
+// maxTogether is how long all tests may take for those that the change does not touch to be
+// run once more where others are that run in one process with them.
+const maxTogether = 2 * time.Minute
+
+// together says whether the tests of one file can reach all others of a command: in its
+// process; and of a change from outside, which may mean to, by what processes leave as well.
+func (k *keeper) together() func(ecosystem.Command) bool {
+	var took time.Duration
+	for _, s := range k.on.Executor.Steps.Of(results.StageTest, results.Head) {
+		took += s.Duration
+	}
+	return func(c ecosystem.Command) bool { return k.in.Untrusted || took <= maxTogether && !c.Results.Apart }
+}
+
+// passing are the tests that pass on the base and do not give both results.
+func (k *keeper) passing() []*examined {
+	unsteady := map[results.ID]bool{}
+	for _, list := range [][]results.Case{k.in.Compared.Flaky, k.in.Compared.PreExisting, k.in.Compared.Unknown, k.in.Compared.FlakyNew} {
+		for _, c := range list {
+			unsteady[c.ID] = true
+		}
+	}
+	var out []*examined
+	for id, t := range k.on.Sides.Suites[results.Base] {
+		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && languages.ByPackage(k.on.Sides.EcoOf(id))
+		if t.Status == results.Passed && counts && !unsteady[id] {
+			out = append(out, &examined{id: id, eco: k.on.Sides.EcoOf(id)})
+		}
+	}
+	slices.SortFunc(out, func(a, b *examined) int {
+		return strings.Compare(a.id.Unit+" "+a.id.String(), b.id.Unit+" "+b.id.String())
+	})
+	return out
+}
+
+func (k *keeper) steps(ctx context.Context) error {
+	k.on.Sides.Together = k.together()
+	if k.run = reach(k.on.Sides, k.tests, k.on.Sides.Touched); len(k.run) > 0 {
+		var err error
+		if k.arm, err = k.newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
+			return err
+		}
+		if k.suite, err = k.arm.Run(ctx, k.run); err != nil {
+			return err
+		}
+		if err := k.startAgain(ctx); err != nil {
+			return err
+		}
+	}
+	k.observe()
+	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newArm is the head with the base's version of some of what is touched.
+func (k *keeper) newArm(ctx context.Context, put func(sides.Touch) bool) (*arms.Arm, error) {
+	return k.newArmOf(ctx, put, func(t sides.Touch) workspace.Put { return t.Put })
+}
+
+// newArmOf is newArm with something else in the place of the base's version.
+func (k *keeper) newArmOf(ctx context.Context, put func(sides.Touch) bool, what func(sides.Touch) workspace.Put) (*arms.Arm, error) {
+	var puts []workspace.Put
+	for _, t := range k.on.Sides.Touched {
+		if put(t) || slices.ContainsFunc(k.on.Sides.Touched, func(o sides.Touch) bool {
+			return put(o) && strings.HasPrefix(o.Path, t.Path+"/") // a link of the head is in the way
+		}) {
+			puts = append(puts, what(t))
+		}
+	}
+	if k.commands == nil {
+		var err error
+		if k.commands, err = k.in.Commands(ctx); err != nil {
+			return nil, err
+		}
+	}
+	tests := k.commands
+	if !slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool { return t.Class == compare.Steering && put(t) }) && k.steers {
+		tests = k.on.Sides.Plans[results.Head].Test
+	}
+	a, err := k.on.New(ctx, results.Head, results.StageKept, puts, tests)
+	if err != nil {
+		return nil, fmt.Errorf("the base's tests over the head: %w", err)
+	}
+	return a, nil
+}
+
+// whole says that an identity is a package's, which counts only where it fails.
+func (e *examined) whole() bool { return e.id.Test == "" && e.id.Command == "" }
