@@ -112,7 +112,7 @@ func (r *reader) number(name string) float64 {
 		return 0
 	}
 	n, err := strconv.ParseFloat(v, 64)
-	if err != nil || n <= 0 || n > 1e6 {
+	if err != nil || !(n > 0 && n <= 1e6) { // NaN is neither
 		r.bad(name, v, "a number above zero")
 	}
 	return n

@@ -94,11 +94,28 @@ func (t *turn) workTime(ctx context.Context) (left time.Duration, bounded bool) 
 	return deadline.Sub(t.cfg.Now()) - time.Duration(float64(all)*min(t.cfg.Reserve, 0.9)), true
 }
 
-// errWorkTime is the cause with which a tool is stopped that would use the time for
-// the report.
+// errWorkTime is the cause with which a tool or a question is stopped that would use the time
+// for the report.
 var errWorkTime = errors.New("the time for work is over, and what is left is for the report")
 
-// working bounds a tool's context by the time for work.
+// askInTime asks the next question, and gives up waiting for the answer where the time for the
+// report begins. Then late is true, and what came of the answer is dropped.
+func (t *turn) askInTime(ctx context.Context) (resp *model.Response, late bool, err error) {
+	if t.planning || t.noCalls { // it is one for a report already
+		resp, err = t.ask(ctx)
+		return resp, false, err
+	}
+	working, done := t.working(ctx)
+	defer done()
+	resp, err = t.ask(working)
+	if err == nil || ctx.Err() != nil || t.fault != nil || errors.Is(err, errRecord) || !errors.Is(context.Cause(working), errWorkTime) {
+		return resp, false, err
+	}
+	t.log().WarnContext(ctx, "an answer did not come before the time for the report", "agent", t.cfg.Name)
+	return nil, true, t.send(Event{Type: transcript.ContentReset, N: t.end.Iterations + 1})
+}
+
+// working bounds a tool's context, and that of a question, by the time for work.
 func (t *turn) working(ctx context.Context) (context.Context, context.CancelFunc) {
 	left, bounded := t.workTime(ctx)
 	if !bounded || t.cfg.Reserve <= 0 || t.reporting != "" {

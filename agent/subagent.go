@@ -187,6 +187,9 @@ func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, err
 		history := []model.Message{{Role: model.User, Text: message}}
 		end, err := Turn(ctx, &again, &history, emit)
 		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(err, end.Iterations, cfg.Now(), cfg.Journal != nil) {
+			if stuck.count > 1 && err != nil {
+				err = fmt.Errorf("%w (in each of %d rounds)", err, stuck.count)
+			}
 			return end, err
 		}
 		if cfg.Journal != nil {

@@ -99,7 +99,10 @@ func (t *turn) run(parent context.Context) (End, error) {
 			}
 			return t.finish(outcome, reason, nil)
 		}
-		resp, err := t.ask(ctx)
+		resp, late, err := t.askInTime(ctx)
+		if late { // what is left of the time is for the report, which is asked for next
+			continue
+		}
 		if err != nil && t.optional() && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
 			t.log().WarnContext(ctx, "the last question was not answered, and the turn ends without it", "agent", t.cfg.Name, "error", err)
 			return t.without()

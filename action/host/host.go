@@ -282,11 +282,11 @@ func (h *Host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	if rep == nil {
 		rep = pullrun.Remains(h.Machine, dir, failure)
 	}
-	posted, err := h.poster.Finish(ctx, dir, rep, publish.Ending{})
+	posted, err := h.poster.Finish(ctx, dir, rep, publish.Ending{Why: failure})
 	if rep != nil {
 		h.quote(rep.Text(h.Text()))
 	}
-	return h.posted(rep, publish.Ending{}, posted, h.poster.Posting.Target.Files), err
+	return h.posted(rep, publish.Ending{Why: failure}, posted, h.poster.Posting.Target.Files), err
 }
 
 // quote writes text of others to the log of a job, in which no line of it is taken

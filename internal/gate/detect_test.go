@@ -124,7 +124,7 @@ func TestKeepCommands(t *testing.T) {
 		if tt.renamed != "" {
 			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
 		}
-		r.sides = r.reader()
+		r.sides.Change = r.in.Change
 		r.keepCommands()
 		var got []string
 		for _, c := range r.sides.Plans[Head].Test {

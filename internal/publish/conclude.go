@@ -16,6 +16,7 @@ type Ending struct {
 	Kind   EndKind
 	By     string // Superseded: the head that there is now, empty where it is not known
 	Claims bool   // the report was made by a job that is not trusted: it is never a success
+	Why    error  // Normal, without a report: what ended it; nil: it is not said
 }
 
 // An EndKind is a way in which a run ends.
@@ -59,6 +60,10 @@ func unfinished(t Target, e Ending) *report.Report {
 		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{"the run ended before it had anything to report"},
 	}
 	switch e.Kind {
+	case Normal:
+		if e.Why != nil {
+			rep.Reasons[0] += ": " + e.Why.Error()
+		}
 	case Refused:
 		rep.Outcome, rep.Reasons = report.Refused, []string{"nothing was executed: that is not permitted here"}
 	case Stopped, Removed, Superseded:

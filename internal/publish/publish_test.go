@@ -403,6 +403,7 @@ func TestEnds(t *testing.T) {
 		comment    []string
 	}{
 		{"no report", nil, Ending{}, "failure", []string{"ycbot: ERROR", "the run ended before it had anything to report"}},
+		{"no report, and why", nil, Ending{Why: errors.New("network.allow: no such host")}, "failure", []string{"ycbot: ERROR", "anything to report: network.allow: no such host"}},
 		{"no report, stopped", nil, Ending{Kind: Stopped}, "cancelled", []string{"**Stopped**", "ycbot: stopped"}},
 		{"no report, removed", nil, Ending{Kind: Removed}, "cancelled", []string{"**Stopped**, because ycbot had no access"}},
 		{"cancelled half way", cancelledRep, Ending{}, "cancelled", []string{"**Stopped**", "finding 0"}},

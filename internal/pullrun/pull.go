@@ -140,7 +140,7 @@ func RunAndPost(ctx context.Context, m machine.Machine, h *GitHub, rj run.Job, v
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTime)
 	defer cancel()
-	posted, err := poster.Finish(end, rj.Out, rep, publish.Ending{})
+	posted, err := poster.Finish(end, rj.Out, rep, publish.Ending{Why: failure})
 	if failure != nil {
 		return Done{}, errors.Join(failure, err)
 	}

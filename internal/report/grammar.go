@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,7 +75,11 @@ var (
 	kindLine    = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+)?[*_]{0,3}(?:type|kind|category)[*_]{0,3}\s*:[\s*_` + "`" + `]*adversarial\b|^[\s>]*(?:[-+*]\s+)?[*_]{0,3}adversarial[*_]{0,3}\s*:[\s*_]*yes\b`)
 	labelLine   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
 	fenceLine   = pattern.New("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
-	resultWord  = pattern.New(`(?i)^[\s*_` + "`" + `✅❌]*(pass|fail|skip|skipped|partial|passed|failed)\b`)
+	resultWord  = pattern.New(`(?i)^(?:[\s*_` + "`" + `\[(✅❌✓✔✗✘:]|</?\w+>)*(not[ -]pass(?:ed)?|not[ -]ok|pass(?:ed|es)?|fail(?:ed|s|ing|ure)?|skip(?:ped)?|partial|error|unmet|broken|regression)\b`)
+	strike      = pattern.New(`~~.*?~~`)
+	resultMark  = pattern.New(`^(?:[\s*_` + "`" + `\[(]|</?\w+>)*([✅✓✔❌✗✘])`)
+	resultDash  = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+|<\w+>)?[*_]{0,3}result[*_]{0,3}(?:</\w+>)?\s*(?:[-–—=→:(\[]|=>|->)+\s*(.*)$`)
+	resultOther = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?[*_]{2,3}(?:status|outcome|conclusion|verdict)(?:[*_]{2,3}\s*:|:[*_]{2,3})\s*(.*)$`)
 	adversarial = pattern.New(`(?i)\s*[\[(]\s*adversarial(?:\s+\w+)?\s*[\])]\s*|^[*_]*adversarial(?:\s+(?:check|prob(?:e|ing)|test(?:ing)?|case|attack|input)s?)?[*_]*\s*[:–—-]+\s*|(?:\s[-–—|]+\s*|[–—:,]\s*)[*_]*adversarial(?:\s+(?:check|probe|test|case|attack|input))?[\s*_.]*$`)
 	hostilePart = pattern.New(`(?i)^\s*(#{1,6})\s+[*_]*(?:\d+[.)]\s*)?adversarial\b`)
 	citedID     = pattern.New(`\bE[1-9][0-9]*\b`)
@@ -171,10 +176,20 @@ func (p *grammar) line(i int, line string) {
 		return
 	}
 	if p.field == "result" {
-		if resultWord.MatchString(line) {
+		if strings.TrimSpace(line) != "" {
 			p.result(line)
 			p.field = ""
 		}
+		return
+	}
+	if m := resultDash.FindStringSubmatch(line); m != nil && isResult(m[1]) {
+		p.result(m[1])
+		p.field = ""
+		return
+	}
+	if m := resultOther.FindStringSubmatch(line); m != nil && p.cur.Result == "" && isResult(m[1]) {
+		p.result(m[1])
+		p.field = ""
 		return
 	}
 	if p.field != "" && !isVerdictLine(line) {
@@ -263,11 +278,18 @@ func (p *grammar) label(name string, bold bool, rest string) bool {
 	rest = strings.TrimSpace(strings.TrimLeft(rest, "*_"))
 	switch {
 	case name == "result":
-		if !resultWord.MatchString(rest) && !bold {
+		switch {
+		case isResult(rest):
+			p.result(rest)
+			p.field = ""
+		case !bold:
 			return false
+		case rest == "": // it stands below
+			p.field = "result"
+		default:
+			p.result(rest)
+			p.field = ""
 		}
-		p.result(rest)
-		p.field = ""
 		return true
 	case strings.HasPrefix(name, "command"), name == "ran":
 		p.field = "command"
@@ -286,19 +308,39 @@ func (p *grammar) label(name string, bold bool, rest string) bool {
 	return true
 }
 
+// firstOf is the beginning of a line, for people.
+func firstOf(line string) string {
+	if r := []rune(line); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return line
+}
+
+// isResult says whether a text begins with a result.
+func isResult(text string) bool {
+	text = strike.ReplaceAllString(text, "")
+	return resultWord.MatchString(text) || resultMark.MatchString(text)
+}
+
 func (p *grammar) result(rest string) {
-	m := resultWord.FindStringSubmatch(rest)
-	got := ResultSkip
-	if m != nil {
-		switch strings.ToLower(m[1]) {
-		case "pass", "passed":
+	got, rest := ResultSkip, strike.ReplaceAllString(rest, "")
+	if m := resultWord.FindStringSubmatch(rest); m != nil {
+		switch word := strings.ToLower(m[1]); {
+		case strings.HasPrefix(word, "pass"):
 			got = ResultPass
-		case "fail", "failed":
+		case !strings.HasPrefix(word, "skip") && word != "partial":
 			got = ResultFail
 		}
 		if alternatives(rest) > 1 {
 			got = ResultSkip
 		}
+	} else if m := resultMark.FindStringSubmatch(rest); m != nil {
+		got = ResultFail
+		if strings.Contains("✅✓✔", m[1]) {
+			got = ResultPass
+		}
+	} else {
+		p.problem(fmt.Sprintf("has a result that is none of PASS, FAIL and SKIP: %q", firstOf(rest)))
 	}
 	switch {
 	case p.cur.Result == "":

@@ -345,3 +345,48 @@ func FuzzParseAgentReport(f *testing.F) {
 		}
 	})
 }
+
+// TestResults holds which words and signs are a result, however they are written, and that
+// what is none is a problem and not taken for one.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]Result{
+		"**Result: PASS**":             ResultPass,
+		"**Result:** ✅":                ResultPass,
+		"Result: passes":               ResultPass,
+		"**Result: FAIL**":             ResultFail,
+		"**Result:** ❌":                ResultFail,
+		"**Result:** ✗":                ResultFail,
+		"Result: fails":                ResultFail,
+		"Result: FAILS because it is":  ResultFail,
+		"Result: FAIL!!!":              ResultFail,
+		"Result: [FAIL]":               ResultFail,
+		"Result (FAIL)":                ResultFail,
+		"Result = FAIL":                ResultFail,
+		"Result → FAIL":                ResultFail,
+		"**Result** - FAIL":            ResultFail,
+		"<b>Result:</b> FAIL":          ResultFail,
+		"**Result: ~~PASS~~ FAIL**":    ResultFail,
+		"**Result:**\n\nFAIL":          ResultFail,
+		"#### Result\nFAIL":            ResultFail,
+		"**Status:** FAIL":             ResultFail,
+		"**Outcome:** FAIL":            ResultFail,
+		"**Verdict:** FAIL":            ResultFail,
+		"**Conclusion**: FAIL":         ResultFail,
+		"Result: not ok":               ResultFail,
+		"Result: NOT PASS":             ResultFail,
+		"Result: ERROR":                ResultFail,
+		"Result: SKIP":                 ResultSkip,
+		"Result: PARTIAL":              ResultSkip,
+		"Result: PASS or FAIL or SKIP": ResultSkip,
+	} {
+		r := ParseAgentReport("### Check: a\n**Command run:** `t`\n**Output observed:** `x`\n" + line + "\n\nVERDICT: PARTIAL\n")
+		if len(r.Checks) != 1 || r.Checks[0].Result != want {
+			t.Errorf("%q: %+v", line, r.Checks)
+		}
+	}
+	r := ParseAgentReport("### Check: a\n**Command run:** `t`\n**Output observed:** `x`\n**Result:** see above\n\nVERDICT: PASS\n")
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "see above") {
+		t.Errorf("%q", r.Problems)
+	}
+}

@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -77,19 +78,55 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 
 // passes says whether a check that fails on the head passes on the base. One that
 // fails by its exit code does where the base ends with 0. One that fails by what it
-// prints does where the base prints what the check expects, and the head does not.
+// prints, or as it ends well, does where the base prints what the check expects, and the head
+// does not, or ends in the way that the check expects.
 func (j Judge) passes(t Trial, base evidence.Record) bool {
-	if base.TimedOut || base.Status() != 0 {
+	if base.TimedOut {
 		return false
 	}
 	if t.Head.TimedOut || t.Head.Status() != 0 {
-		return true
+		return base.Status() == 0
+	}
+	if base.Status() != 0 {
+		return expectsStatus(t.Claim.Expected, base.Status()) || expectsMessage(t.Claim.Expected, wrote(j.Dir, base), wrote(j.Dir, t.Head))
 	}
 	onHead, onBase := said(wrote(j.Dir, t.Head)), said(wrote(j.Dir, base))
 	return slices.ContainsFunc(said(t.Claim.Expected), func(word string) bool {
 		return slices.Contains(onBase, word) && !slices.Contains(onHead, word)
 	})
 }
+
+// expectsStatus says whether a text expects a command to end with a status that is not 0: with
+// its number, or as a failure.
+func expectsStatus(text string, status int) bool {
+	text, _, _ = strings.Cut(text, "Actual:")
+	for _, m := range statusNumber.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil && n != 0 {
+			return n == status
+		}
+	}
+	return statusAny.MatchString(text)
+}
+
+// expectsMessage says whether a text is a message of several words, or quotes one, that the base
+// prints and the head does not.
+func expectsMessage(text, base, head string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(text, "Expected:")), "\n")
+	phrases := []string{first}
+	for _, m := range quotedPhrase.FindAllStringSubmatch(text, -1) {
+		phrases = append(phrases, m[1]+m[2])
+	}
+	return slices.ContainsFunc(phrases, func(p string) bool {
+		p = strings.TrimRight(strings.TrimSpace(p), ".:!?")
+		return strings.Contains(p, " ") && strings.Contains(base, p) && !strings.Contains(head, p)
+	})
+}
+
+var (
+	quotedPhrase = pattern.New("\"([^\"\n]+)\"|`([^`\n]+)`")
+	statusNumber = pattern.New(`(?i)\b(?:exits?|exit(?:ed)?(?: with)?(?: a)?(?: code| status)?|status|code)[ =:]+([0-9]{1,3})\b`)
+	statusAny    = pattern.New(`(?i)\bnon-?zero\b|\b(?:is|are|be|must be|gets?) (?:refused|rejected|denied)\b|\b(?:refuses|rejects|fails|errors?) (?:with|on|for)\b|\bexits? with an error\b`)
+)
 
 // said are the words of a text, without what is around them.
 func said(text string) []string {

@@ -320,7 +320,19 @@ func withLimit(ctx context.Context, timeout time.Duration, c configuration) (con
 type timeLimit struct{ limit time.Duration }
 
 func (e *timeLimit) Error() string {
-	return "the time limit of " + strings.TrimSuffix(e.limit.String(), "0s") + " was reached"
+	return "the time limit of " + inWords(e.limit) + " was reached"
+}
+
+// inWords is a duration without parts that are nothing, such as 1h30m and 40s.
+func inWords(d time.Duration) string {
+	text := d.String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
 }
 
 // Is makes it a deadline like a context's own.

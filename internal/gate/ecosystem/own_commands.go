@@ -40,7 +40,7 @@ func (p *Project) NotRun() string {
 // IsTarget says whether a command is a call of a target for tests of the project's folder.
 func (p *Project) IsTarget(c Command) bool {
 	tool, _, _ := strings.Cut(p.Target, " ")
-	return p.Target != "" && strings.HasPrefix(c.Text, tool+" ")
+	return p.Target != "" && (c.Text == p.Target || strings.HasPrefix(c.Text, tool+" "))
 }
 
 // notOwn are the variables that are not taken from a project: they say where programs and their

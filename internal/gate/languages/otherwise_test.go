@@ -37,19 +37,44 @@ func TestOtherwise(t *testing.T) {
 		"test:\n\tcmake -S . -B build -DSHOP_TRACE=ON\n\tctest --test-dir build":                                                     "cmake -S . -B build -DSHOP_TRACE=ON",
 		"test:\n\tmeson setup -Dtrace=true build\n\tmeson test -C build":                                                             "meson setup -Dtrace=true build",
 		"test:\n\t./run.sh": "", // which is no call of a runner: scripts are looked at by themselves
-		"test:\n\tgo test ./...\n\tgo test -run=XXX -bench=. -benchtime=1x ./...":  "go test -run=XXX -bench=. -benchtime=1x ./...",
-		"test:\n\tpytest\n\tpytest checks/*.py":                                    "pytest checks/*.py",
-		"test:\n\tpytest\n\tpython3 -m unittest checks.at":                         "python3 -m unittest checks.at",
-		"test:\n\tpytest\n\tfind checks -name '*.py' | xargs python3 -m pytest -q": "find checks -name '*.py' | xargs python3 -m pytest -q",
-		"test:\n\tpytest\n\t$(MAKE) -C e2e":                                        "$(MAKE) -C e2e",
-		"test:\n\tnpm test\n\tnpm run check":                                       "npm run check",
-		"test:\n\tnpm run build && npm run test:unit":                              "",
-		"build:\n\tgo build":                                                       "",
+		"test:\n\tgo test ./...\n\tgo test -run=XXX -bench=. -benchtime=1x ./...":      "go test -run=XXX -bench=. -benchtime=1x ./...",
+		"test:\n\tpytest\n\tpytest checks/*.py":                                        "pytest checks/*.py",
+		"test:\n\tpytest\n\tpython3 -m unittest checks.at":                             "python3 -m unittest checks.at",
+		"test:\n\tpytest\n\tfind checks -name '*.py' | xargs python3 -m pytest -q":     "find checks -name '*.py' | xargs python3 -m pytest -q",
+		"test:\n\tpytest\n\t$(MAKE) -C e2e":                                            "$(MAKE) -C e2e",
+		"test:\n\tnpm test\n\tnpm run check":                                           "npm run check",
+		"test:\n\tnpm run build && npm test":                                           "",
+		"test:\n\tnpm run-script check:fr":                                             "npm run-script check:fr",
+		"test:\n\tyarn test:fr":                                                        "yarn test:fr",
+		"test:\n\tnpm --prefix web test\n\tnpm ci":                                     "",
+		"test:\n\tnpm --prefix docs test":                                              "npm --prefix docs test",
+		"test:\n\tenv SHOP=fr pytest":                                                  "env SHOP=fr pytest",
+		"test:\n\tenv PATH=/x CI=1 pytest":                                             "",
+		"test:\n\txvfb-run pytest":                                                     "xvfb-run pytest",
+		"test:\n\ttime -p timeout 60 nice uv run --extra test -m pytest -q":            "",
+		"test:\n\tuv run --env-file .env pytest":                                       "uv run --env-file .env pytest",
+		"test:\n\tuv run ./golden.py":                                                  "uv run ./golden.py",
+		"test: export SHOP = fr\ntest:\n\tpytest":                                      "test: export SHOP = fr",
+		"export\nSHOP = fr\ntest:\n\tpytest":                                           "export",
+		".EXPORT_ALL_VARIABLES:\nSHOP = fr\ntest:\n\tpytest":                           ".EXPORT_ALL_VARIABLES:",
+		"export PATH HOME\ntest:\n\tpytest":                                            "",
+		"include run.sh\nexport PATH\ntest:\n\tpytest":                                 "include run.sh",
+		"-include gone.mk\ntest:\n\tpytest":                                            "",
+		"test:\n\t$(MAKE) unit SHOP=fr\nunit:\n\tpytest":                               "$(MAKE) unit SHOP=fr",
+		"test:\n\t$(MAKE) -s unit\nunit:\n\tpytest":                                    "",
+		"test:\n\t$(MAKE) -f e2e.mk run":                                               "$(MAKE) -f e2e.mk run",
+		"test:\n\tgo test ./...\n\ttest \"$$(go run ./cmd/shop FR)\" = 20":             "test \"$(go run ./cmd/shop FR)\" = 20",
+		"test:\n\tgo test ./...\n\t[[ \"$$(./shop)\" == 20 ]]":                         "[[ \"$(./shop)\" == 20 ]]",
+		"test:\n\tgo test $$(go list ./... | grep -v vendor)":                          "",
+		"P = $(shell go list ./... | grep -v vendor)\nT = $(P)\ntest:\n\tgo test $(T)": "",
+		"test:\n\tgo test -tags pro ./...":                                             "go test -tags pro ./...",
+		"test:\n\t./test.sh":                                                           "./test.sh",
+		"build:\n\tgo build":                                                           "",
 	} {
 		t.Run(makefile, func(t *testing.T) {
 			t.Parallel()
 			var notes strings.Builder
-			s := trees.Survey(t, map[string]string{"Makefile": makefile + "\n", "run.sh": ""}, &notes)
+			s := trees.Survey(t, map[string]string{"Makefile": makefile + "\n", "run.sh": "", "test.sh": "pytest -x\n"}, &notes)
 			if got := otherwise(s, ".", func(dir string) bool { return dir == "web" }); got != want {
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}

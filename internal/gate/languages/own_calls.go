@@ -53,12 +53,15 @@ func expanded(makefile, recipe string) string {
 	for _, m := range makeVariable.FindAllStringSubmatch(makefile, -1) {
 		values[m[1]] = m[2]
 	}
-	return makeUse.ReplaceAllStringFunc(recipe, func(use string) string {
-		if v, ok := values[use[2:len(use)-1]]; ok {
-			return v
-		}
-		return use
-	})
+	for range maxScriptDepth { // values have variables as well
+		recipe = makeUse.ReplaceAllStringFunc(recipe, func(use string) string {
+			if v, ok := values[use[2:len(use)-1]]; ok {
+				return v
+			}
+			return use
+		})
+	}
+	return recipe
 }
 
 // stepBegin is what stands before a command of one line in a workflow.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -38,9 +40,13 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 		out[i].Given = given(s, out[i])
 		if !out[i].Eco.Calls && out[i].Differs == "" {
-			out[i].Differs = otherwise(s, out[i].Dir, func(dir string) bool {
+			tested := func(dir string) bool {
 				return slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir && len(p.Test) > 0 })
-			})
+			}
+			out[i].Differs = otherwise(s, out[i].Dir, tested)
+			if out[i].Target == "" {
+				byScript(&out[i], s, tested)
+			}
 		}
 	}
 	return out
@@ -92,6 +98,28 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 		if s.Has(".", name) && !slices.Contains(p.Scripts, name) && !runsTests.Match(s.Read(".", name)) {
 			p.Scripts = append(p.Scripts, name)
 		}
+	}
+}
+
+// testScripts are usual names of scripts that run a project's tests.
+var testScripts = strings.Fields("script/test bin/test scripts/test scripts/test.sh test.sh run_tests.sh run-tests.sh runtests.sh")
+
+// byScript notes a script that runs the tests of a project without a target for them, where it
+// calls the runner in another way than ycbot, or does more.
+func byScript(p *ecosystem.Project, s *ecosystem.Survey, tested func(dir string) bool) {
+	for _, name := range testScripts {
+		src := s.Read(p.Dir, name)
+		if !strings.HasPrefix(string(src), "#!") || !runsTests.Match(src) {
+			continue
+		}
+		parsed, err := syntax.NewParser().Parse(strings.NewReader(string(src)), "")
+		o := other{dir: p.Dir, tested: tested, script: func(string) bool { return false }}
+		if err != nil || !o.in(parsed) {
+			continue // it is none of a shell, or does the same
+		}
+		p.Target, p.Differs = "./"+name, "it is the project's script for its tests"
+		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell())
+		return
 	}
 }
 

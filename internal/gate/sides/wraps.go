@@ -1,7 +1,9 @@
 package sides
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +19,8 @@ type wrapping struct {
 	is *pattern.Pattern
 	by string // what stands in its place
 
-	layout bool // it is none, and may come and go
+	layout bool   // it is none, and may come and go
+	of     string // "js" where it is JavaScript's
 }
 
 // inBrackets is what stands in the brackets of a call, with calls in it and in these.
@@ -28,8 +31,8 @@ var (
 	inNode = []wrapping{
 		awaits,
 		{is: pattern.New(`\bassert\.rejects\(`), by: "assert.throws("},
-		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1"},
-		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1"},
+		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1", of: "js"},
+		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1", of: "js"},
 	}
 	inPython = []wrapping{
 		awaits,
@@ -146,12 +149,100 @@ func unwraps(file, base, head string) bool {
 		if is < was && !w.layout {
 			return true
 		}
-		if is > was && w.by == "$1" && byType.MatchString(head) {
+		if is > was && w.by == "$1" && (byType.MatchString(head) || slices.ContainsFunc(statements(head), w.saysLess)) {
+			return true
+		}
+	}
+	return unheard(file, base, head)
+}
+
+// saysLess says of a statement with such forms whether it expects less than without them: both
+// of two values are made lists, or what is looked at is no value of one that is compared whole.
+func (w wrapping) saysLess(statement string) bool {
+	found := w.is.FindAllStringSubmatchIndex(statement, -1)
+	if len(found) > 1 {
+		return true
+	}
+	for _, at := range found {
+		if w.of == "js" && (!wholeInNode.MatchString(statement) || strings.HasPrefix(statement[at[1]:], ".") || strings.HasPrefix(statement[at[1]:], "[")) {
 			return true
 		}
 	}
 	return false
 }
+
+// wholeInNode is a comparison of all that a value holds.
+var wholeInNode = pattern.New(`(?i)deep|\btoEqual\b|\btoStrictEqual\b|\beql\b|\bsame\b|\bfor\b|^[^(]*[^=!<>]=[^=]`)
+
+// statements are the statements of a source, as far as brackets hold them together.
+func statements(src string) []string {
+	var out []string
+	depth, from := 0, 0
+	for i, c := range src {
+		switch c {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case '\n', '{', '}', ';':
+			if depth <= 0 || c == '\n' && blockOpens(src[from:i]) {
+				out, from, depth = append(out, src[from:i]), i+1, 0
+			}
+		}
+	}
+	return append(out, src[from:])
+}
+
+// blockOpens says whether a line opens the function of a test.
+func blockOpens(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), "{") }
+
+// unheard says whether the head has a function that became async and whose failures nothing
+// waits for: one that is neither a test of its runner nor awaited wherever it is called, a test
+// in a class whose runner knows no such tests, or an expectation of a failure that is not awaited.
+func unheard(file, base, head string) bool {
+	if len(asyncs.FindAllString(head, -1)) <= len(asyncs.FindAllString(base, -1)) && len(rejects.FindAllString(head, -1)) <= len(rejects.FindAllString(base, -1)) {
+		return false
+	}
+	old, class := strings.Split(base, "\n"), ""
+	for line := range strings.SplitSeq(head, "\n") {
+		if m := classLine.FindStringSubmatch(line); m != nil {
+			class = m[1]
+		}
+		if slices.Contains(old, line) {
+			continue
+		}
+		if rejects.MatchString(line) && !rejectsAwaited.MatchString(line) {
+			return true
+		}
+		if !asyncs.MatchString(line) {
+			continue
+		}
+		switch named := asyncName.FindStringSubmatch(line); {
+		case path.Ext(file) == ".py" && strings.Contains(class, "TestCase") && !strings.Contains(class, "IsolatedAsyncioTestCase") && strings.TrimLeft(line, " \t") != line:
+			return true
+		case testLine.MatchString(line):
+		case named == nil:
+			return true
+		default:
+			name := regexp.QuoteMeta(cmp.Or(named[1], named[2], named[3]))
+			calls := regexp.MustCompile(`\b` + name + `\(`)
+			heard := regexp.MustCompile(`\b(?:await|return|asyncio\.run\(|block_on\(|async def|async function|async fn)[ \t]*(?:\w+\.)*` + name + `\(|=>[ \t]*` + name + `\(`)
+			if len(heard.FindAllString(head, -1)) < len(calls.FindAllString(head, -1)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	asyncs         = pattern.New(`\basync\b`)
+	rejects        = pattern.New(`\bassert\.rejects\(`)
+	rejectsAwaited = pattern.New(`\b(?:await|return)[ \t]+assert\.rejects\(|=>[ \t]*assert\.rejects\(`)
+	classLine      = pattern.New(`^(?:class[ \t]+\w+(\([^)]*\))?:|[A-Za-z@](?:.*))`)
+	testLine       = pattern.New(`\b(?:it|test|specify|before|beforeEach|beforeAll|after|afterEach|afterAll|t\.test)(?:\.\w+)*\(.*\basync\b|\basync[ \t]+def[ \t]+(?:test|setup|teardown|asyncSetUp|asyncTearDown)|\basync[ \t]+fn\b`)
+	asyncName      = pattern.New(`\basync[ \t]+(?:function|def|fn)[ \t]+(\w+)|\b(?:const|let|var)[ \t]+(\w+)[ \t]*=[ \t]*async\b|^[ \t]+async[ \t]+(\w+)[ \t]*\(`)
+)
 
 // without is a source without its tests. What runs around all of them is none.
 func without(src string, tests classes.Bodies) string {

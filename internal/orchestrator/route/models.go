@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -47,14 +48,14 @@ func Models(m machine.Machine, o Settings) (*orchestrator.ModelConfig, error) {
 	if !slices.Contains(Providers(), kind) {
 		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", kind, strings.Join(Providers(), ", "))
 	}
+	if o.MaxTokens < 0 || !(o.MaxCostUSD >= 0) || math.IsInf(o.MaxCostUSD, 1) || o.MaxIterations < 0 { // NaN is not
+		return nil, usage.Errorf("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")
+	}
 	if o.None || kind != script.Provider && name == "" {
 		if !o.None && (o.Coordinator || len(o.Agents) > 0 || o.Provider != "" || o.BaseURL != "") {
 			return nil, usage.Errorf("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")
 		}
 		return nil, nil //nolint:nilnil // gate only is no fault
-	}
-	if o.MaxTokens < 0 || o.MaxCostUSD < 0 || o.MaxIterations < 0 {
-		return nil, usage.Errorf("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")
 	}
 	exec := m.Getenv("YCBOT_EXEC")
 	if exec != "" && !slices.Contains(policy.Levels(), exec) {
