@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // maxInstalled bounds how many files of installed packages are compared.
@@ -35,6 +36,9 @@ func (r *runner) altered() []string {
 			continue
 		}
 		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay, r.sides.Bumped) {
+			if r.ownSources(base, head, dir) {
+				continue
+			}
 			out = append(out, unlike(base.FS(), head.FS(), dir, &left)...)
 			out = append(out, unlike(head.FS(), base.FS(), dir, &left)...)
 		}
@@ -49,6 +53,23 @@ func (r *runner) altered() []string {
 	})
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// ownSources says whether a package that is installed is a link to a folder of the repository, as a
+// member of a workspace is: its sources are the project's own, and the change may edit them. It
+// leads to the same place on the base, or nothing is there, as where the member is new.
+func (r *runner) ownSources(base, head *os.Root, dir string) bool {
+	to, err := head.Readlink(dir)
+	if err != nil || path.IsAbs(to) {
+		return false
+	}
+	if was, err := base.Readlink(dir); err == nil && was != to {
+		return false
+	} else if _, there := base.Lstat(dir); err != nil && there == nil || err != nil && ecosystem.TestPackage.MatchString(path.Base(dir)) {
+		return false
+	}
+	target := path.Join(path.Dir(dir), to)
+	return !ecosystem.IgnoredDir(target) && slices.ContainsFunc(r.sides.Plans[Head].Files, func(f string) bool { return strings.HasPrefix(f, target+"/") })
 }
 
 // loadedFromHome are files of HOME by which Python loads code at each start, and pytest plug-ins,

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -76,7 +77,7 @@ func (r *runner) beyond(p ecosystem.Project, besides bool) (own []ecosystem.Comm
 			r.notCovered("%s: %q runs more, or in another way: %s; it is not run, as the tests take more than a minute", p.What, p.Target, p.Differs)
 		}
 		for _, g := range given {
-			r.notCovered("%s: what its tests do by %s, which %s sets for them: %q is not run, as the tests take more than a minute", p.What, results.Listed(g.Variables, 3), g.From, g.Text)
+			r.notCovered("%s: %s: %q is not run, as the tests take more than a minute", p.What, whatFor(g), g.Text)
 		}
 		given = nil
 	}
@@ -100,12 +101,11 @@ func (r *runner) givenVariables(ctx context.Context, p ecosystem.Project, given 
 		if err != nil {
 			return err
 		}
-		names := results.Listed(g.Variables, 3)
 		switch {
 		case !well && added && !g.InTests:
 			continue
 		case !well:
-			r.notCovered("%s: what its tests do by %s, which %s sets for them: %q fails on the base here", p.What, names, g.From, g.Text)
+			r.notCovered("%s: %s: %q fails on the base here", p.What, whatFor(g), g.Text)
 			continue
 		case !added && failed > passed, !added && passed == 0:
 			r.addOwn(p, g.Command, failed, passed)
@@ -114,9 +114,21 @@ func (r *runner) givenVariables(ctx context.Context, p ecosystem.Project, given 
 		}
 		added = true
 		r.addBeside(g.Command)
-		r.note("%s sets %s for tests of %s: %q is run as well, and counts as one test", g.From, names, p.What, g.Text)
+		if len(g.Variables) == 0 {
+			r.note("%s runs tests of %s in another way: %q is run as well, and counts as one test", g.From, p.What, g.Text)
+			continue
+		}
+		r.note("%s sets %s for tests of %s: %q is run as well, and counts as one test", g.From, results.Listed(g.Variables, 3), p.What, g.Text)
 	}
 	return nil
+}
+
+// whatFor says what a call of a workflow would show.
+func whatFor(g ecosystem.Given) string {
+	if len(g.Variables) == 0 {
+		return "what its tests do as " + g.From + " calls them"
+	}
+	return fmt.Sprintf("what its tests do by %s, which %s sets for them", results.Listed(g.Variables, 3), g.From)
 }
 
 // addBeside has a project's own command run on both sides, beside its runner.

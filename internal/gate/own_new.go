@@ -29,11 +29,7 @@ func (r *runner) passByOwn(ctx context.Context) error {
 		if len(failing) == 0 {
 			continue
 		}
-		own := slices.Clone(p.OwnTests)
-		for _, g := range p.Given {
-			own = append(own, g.Command)
-		}
-		for _, c := range own {
+		for _, c := range ownOf(p) {
 			well, err := r.wellOnBoth(ctx, c)
 			if err != nil {
 				return err

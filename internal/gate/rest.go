@@ -196,7 +196,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	})
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return g.prep.Prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept, g.passByOwn,
+		func(ctx context.Context) error { return g.prep.Prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept, g.ownAltered, g.passByOwn,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s: %w", u.what, err)

@@ -55,6 +55,7 @@ func decisive() []step {
 		{"files of the base's tests", (*runner).reported},
 		{"change's tests over the base", (*runner).failToPass},
 		{"base's tests over the head", (*runner).kept},
+		{"own commands that the change alters", (*runner).ownAltered},
 		{"new tests by the project's own command", (*runner).passByOwn},
 		{"rewritten files", (*runner).rewritten},
 		{"sources that nothing compiles", (*runner).uncompiled},

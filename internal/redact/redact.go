@@ -59,16 +59,19 @@ func New(secrets map[string]string) *Redactor {
 }
 
 // String returns s without its secrets.
-func (r *Redactor) String(s string) string {
-	if r != nil && r.values != nil {
-		s = r.values.Replace(s)
-	}
-	return string(tokens([]byte(s)))
-}
+func (r *Redactor) String(s string) string { return string(r.Bytes([]byte(s))) }
 
 // Bytes returns b without its secrets. It does not change b, which may be what
 // it returns.
 func (r *Redactor) Bytes(b []byte) []byte {
+	if mayBeUnseen(b) && unseen.Match(b) {
+		b = r.throughUnseen(b)
+	}
+	return r.seen(b)
+}
+
+// seen is b without the secrets that stand in it in one piece.
+func (r *Redactor) seen(b []byte) []byte {
 	if r != nil && r.values != nil {
 		if s := r.values.Replace(string(b)); s != string(b) {
 			b = []byte(s)

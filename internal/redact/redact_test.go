@@ -245,3 +245,20 @@ func TestSecretsFrom(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestUnseen holds that what is not seen does not hide a secret, and stays where there is none.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"TOKEN": "abcdefghijklmnop1234"})
+	const token = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+	for _, in := range []string{"\x1b[31m", "\x1b[0m", "\x1b]0;x\x07", "\x1b(B", "\u200b", "\u00ad", "\x00", "\a", "\x7f", "\u0085", "\ufe0f", "\U000e0041", "\u202e"} {
+		s := r.String("\x1b[1mone\x1b[0m\nA abcdefgh" + in + "ijklmnop1234 B " + token[:15] + in + token[15:] + " C\nthree\a\n")
+		if want := "\x1b[1mone\x1b[0m\nA [redacted:TOKEN] B [redacted:token] C\nthree\a\n"; s != want {
+			t.Errorf("%q: %q", in, s)
+		}
+	}
+	key := "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\x1b[0mAgEAAoIBAQC7\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END \x1b[1mPRIVATE KEY-----\n"
+	if s := r.String(key); strings.Contains(s, "MIIE") {
+		t.Errorf("a key: %q", s)
+	}
+}

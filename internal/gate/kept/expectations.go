@@ -72,7 +72,7 @@ func (k *keeper) conclude(ctx context.Context) {
 		c := &x.Changed[i]
 		c.Effect = compare.EffectOf(c.Class, k.in.Policy, c.SubjectStands)
 	}
-	x.sum()
+	x.Sum()
 	k.listed(x)
 	k.out.Expectations = x
 }
@@ -93,11 +93,11 @@ func (k *keeper) showRemoved() {
 // Join adds the expectations of another part of the suite.
 func (x *Expectations) Join(other *Expectations) {
 	x.Held, x.Changed = x.Held+other.Held, append(x.Changed, other.Changed...)
-	x.sum()
+	x.Sum()
 }
 
-// sum orders the expectations and counts them in words.
-func (x *Expectations) sum() {
+// Sum orders the expectations and counts them in words.
+func (x *Expectations) Sum() {
 	sorted.By(x.Changed, func(a, b Expectation) int {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})

@@ -209,7 +209,7 @@ func (o other) manager(words []string) bool {
 var launchers = map[string]string{
 	"time": "", "exec": "", "command": "", "nohup": "", "builtin": "", "nice": "n", "ionice": "c n", "timeout": "k s", "caffeinate": "",
 	"uv run": "with extra group python p package project directory", "poetry run": "", "pdm run": "p", "pipenv run": "", "rye run": "",
-	"bundle exec": "", "npx": "p package", "bunx": "", "pnpm exec": "", "pnpm dlx": "", "yarn exec": "", "npm exec": "p package",
+	"bundle exec": "", "npx": "p package", "c8": "r reporter", "nyc": "r reporter", "bunx": "", "pnpm exec": "", "pnpm dlx": "", "yarn exec": "", "npm exec": "p package",
 }
 
 // launched is what a call starts, without what starts it; false where that sets variables by
@@ -217,7 +217,7 @@ var launchers = map[string]string{
 func launched(words []string) ([]string, bool) {
 	for len(words) > 0 {
 		program := path.Base(words[0])
-		if program == "env" {
+		if program == "env" || program == "cross-env" {
 			words = words[1:]
 			sets := false
 			for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {

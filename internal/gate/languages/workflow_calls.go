@@ -22,6 +22,7 @@ import (
 func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 	out := slices.Clone(p.Given)
 	names := namer{s: s, p: p, known: map[string]naming{}}
+	ways := newWays(s, p)
 	for _, f := range s.Files {
 		if !workflows.Is(f) {
 			continue
@@ -38,15 +39,21 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 				all := variables(j.Env, written, step.Env)
 				for line := range strings.Lines(strings.ReplaceAll(step.Run, "\\\n", " ")) {
 					call, own := stepCall(strings.TrimSpace(line), p)
-					vars := names.those(append(slices.Clone(all), own...))
-					if call == "" || len(vars) == 0 {
+					vars, otherwise := names.those(append(slices.Clone(all), own...)), false
+					if call == "" {
+						call = ways.named(strings.TrimSpace(line))
+						otherwise = call != ""
+					} else {
+						otherwise = ways.decides(call)
+					}
+					if call == "" || len(vars) == 0 && !otherwise {
 						continue
 					}
-					text := ecosystem.Assignments(vars) + " " + call
+					text := strings.TrimSpace(ecosystem.Assignments(vars) + " " + call)
 					if len(out) >= maxGiven || slices.ContainsFunc(out, func(o ecosystem.Given) bool { return o.Text == text }) {
 						continue
 					}
-					g := ecosystem.Given{From: f, Command: ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: text, Eco: p.Eco.Name}.InShell()}
+					g := ecosystem.Given{From: f, Command: ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: text, Eco: p.Eco.Name}.InShell(), InTests: otherwise}
 					for _, v := range vars {
 						g.Variables = append(g.Variables, v[0])
 						g.InTests = g.InTests || names.known[v[0]] == byTests
@@ -57,6 +64,55 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 		}
 	}
 	return out
+}
+
+// ways say whether a call runs a project's tests in another way than ycbot does.
+type ways struct {
+	other
+	scripts map[string]string // of package.json, by name
+	usual   map[string]bool   // those that "test" runs
+}
+
+func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
+	w := ways{
+		other:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
+		scripts: scriptsOf(s, p.Dir), usual: map[string]bool{},
+	}
+	for next := []string{"test"}; len(next) > 0; next = next[1:] {
+		if w.usual[next[0]] {
+			continue
+		}
+		w.usual[next[0]] = true
+		for name := range w.scripts {
+			if calls := regexp.MustCompile(`(?:^|[\s"':])` + regexp.QuoteMeta(name) + `(?:$|[\s"'])`); calls.MatchString(w.scripts[next[0]]) {
+				next = append(next, name)
+			}
+			if prefix, _, ok := strings.Cut(name, ":"); ok && strings.Contains(w.scripts[next[0]], prefix+":*") {
+				next = append(next, name)
+			}
+		}
+	}
+	return w
+}
+
+// decides says whether a call of a runner has options that decide how its tests run.
+func (w ways) decides(call string) bool {
+	parsed, err := syntax.NewParser().Parse(strings.NewReader(call), "")
+	return err == nil && w.in(parsed)
+}
+
+// named is a line that calls a script of package.json by its name, which runs tests in another
+// way than "test" does; empty: it is none.
+func (w ways) named(line string) string {
+	words := strings.Fields(line)
+	if len(words) < 2 || strings.Contains(line, "${{") {
+		return ""
+	}
+	name := (&caller{scripts: w.scripts}).script(words)
+	if name == "" || w.usual[name] || !runsTests.MatchString(w.scripts[name]) || !w.decides(w.scripts[name]) {
+		return ""
+	}
+	return line
 }
 
 // maxGiven bounds how many calls with other variables are tried.

@@ -29,25 +29,30 @@ func TestGiven(t *testing.T) {
 			"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 2}}\n    - {run: pytest, env: {SHOP: 3}}\n    - {run: pytest, env: {SHOP: 4}}",
 			"SHOP=1 pytest [SHOP] tests; SHOP=2 pytest [SHOP] tests; SHOP=3 pytest [SHOP] tests",
 		},
-		"twice the same":           {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
-		"the target":               {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
-		"an expression":            {"- {run: pytest, env: {SHOP: \"${{ matrix.x }}\"}}", ""},
-		"an expression in a call":  {"- {run: \"pytest ${{ matrix.x }}\", env: {SHOP: 1}}", ""},
-		"another variable's value": {"- run: SHOP=$X pytest", ""},
-		"which nothing names":      {"- {run: pytest, env: {COLOUR: 1}}", ""},
-		"where programs are":       {"- {run: pytest, env: {PYTHONPATH: /x}}", ""},
-		"set for all":              {"- {run: pytest, env: {CI: true}}", ""},
-		"another folder":           {"- {run: pytest, env: {SHOP: 1}, working-directory: web}", ""},
-		"another shell":            {"- {run: pytest, env: {SHOP: 1}, shell: pwsh}", ""},
-		"another language":         {"- {run: npm test, env: {SHOP: 1}}", ""},
-		"several commands":         {"- {run: cd web && pytest, env: {SHOP: 1}}", ""},
-		"no tests":                 {"- {run: pip install ., env: {SHOP: 1}}", ""},
+		"twice the same":            {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
+		"the target":                {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
+		"an expression":             {"- {run: pytest, env: {SHOP: \"${{ matrix.x }}\"}}", ""},
+		"an expression in a call":   {"- {run: \"pytest ${{ matrix.x }}\", env: {SHOP: 1}}", ""},
+		"another variable's value":  {"- run: SHOP=$X pytest", ""},
+		"which nothing names":       {"- {run: pytest, env: {COLOUR: 1}}", ""},
+		"where programs are":        {"- {run: pytest, env: {PYTHONPATH: /x}}", ""},
+		"set for all":               {"- {run: pytest, env: {CI: true}}", ""},
+		"another folder":            {"- {run: pytest, env: {SHOP: 1}, working-directory: web}", ""},
+		"another shell":             {"- {run: pytest, env: {SHOP: 1}, shell: pwsh}", ""},
+		"another language":          {"- {run: npm test, env: {SHOP: 1}}", ""},
+		"several commands":          {"- {run: cd web && pytest, env: {SHOP: 1}}", ""},
+		"options":                   {"- run: pytest -W error", "pytest -W error [] tests"},
+		"options that do not count": {"- run: pytest -q --cov=shop", ""},
+		"a script":                  {"- run: npm run test:fr", "npm run test:fr [] tests"},
+		"scripts of the same":       {"- run: npm run test:unit\n    - run: npm run test:ci\n    - run: npm test", ""},
+		"no tests":                  {"- {run: pip install ., env: {SHOP: 1}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var notes strings.Builder
 			s := trees.Survey(t, map[string]string{
 				file: "jobs:\n  test:\n    steps:\n    " + tt.steps + "\n", "tests/test_a.py": "SHOP PYTHONPATH CI SHOPS", "a.py": "RATE",
+				"package.json": `{"scripts": {"test": "npm run test:unit", "test:unit": "SHOP=1 node --test test", "test:fr": "cross-env SHOP=fr node --test test", "test:ci": "c8 node --test test"}}`,
 			}, &notes)
 			var out []string
 			p := ecosystem.Project{Dir: ".", Eco: python, Target: "make test"}
