@@ -76,6 +76,8 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		switch {
 		case !head.Failed():
+		case head.Aside != "":
+			c.Result, c.Actual = report.ResultSkip, head.Aside
 		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
 			c.Result, c.Actual = report.ResultFail, because("it ran no test", head.Output)
 			c.Reproduction = against(base, onBase)

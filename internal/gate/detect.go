@@ -29,6 +29,7 @@ func (r *runner) detect(ctx context.Context) error {
 		}
 		r.sides.Plans[side] = p
 	}
+	r.sameProjects()
 	r.keepCommands()
 	if !r.nothing() {
 		if err := r.lay(ctx); err != nil {

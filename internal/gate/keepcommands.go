@@ -46,8 +46,42 @@ func (r *runner) keepCommands() {
 		return
 	}
 	p := newPlan(head.Projects, r.in.Commands)
-	p.Left, p.Files = head.Left, head.Files
+	p.Left, p.Files, p.Survey = head.Left, head.Files, head.Survey
 	r.sides.Plans[Head] = p
+}
+
+// sameProjects has each side run what the other one runs of what it has: one where the change
+// adds a project lies in another project of the base, which all of its members then count with.
+func (r *runner) sameProjects() {
+	for _, side := range []Side{Base, Head} {
+		p := r.sides.Plans[side]
+		var taken []ecosystem.Project
+		left := slices.DeleteFunc(slices.Clone(p.Left), func(l ecosystem.Project) bool {
+			wanted := slices.ContainsFunc(r.sides.Plans[other(side)].Projects, func(o ecosystem.Project) bool {
+				if side == Head {
+					return len(o.Test) > 0 && o.Eco.Name == l.Eco.Name && o.MovedTo(r.sides.ProjectMovedTo(o)).Dir == l.Dir
+				}
+				return len(o.Test) > 0 && o.Eco.Name == l.Eco.Name && l.MovedTo(r.sides.ProjectMovedTo(l)).Dir == o.Dir
+			})
+			if wanted {
+				taken = append(taken, l)
+			}
+			return wanted
+		})
+		if len(taken) == 0 {
+			continue
+		}
+		now := newPlan(append(slices.Clone(p.Projects), taken...), r.in.Commands)
+		now.Left, now.Files, now.Survey = left, p.Files, p.Survey
+		r.sides.Plans[side] = now
+	}
+}
+
+func other(side Side) Side {
+	if side == Base {
+		return Head
+	}
+	return Base
 }
 
 // replaced gives a project that this machine cannot run on the head the base's

@@ -38,12 +38,15 @@ func (r *runner) ownAltered(context.Context) error {
 		case inWorkflow && !has && r.touchesWorkflow():
 			r.notCovered("%s: %q of the base's workflows fails with the change, which edits the workflow", p.What, id.Command)
 			r.dropExpectation(id)
+			r.setAside(id, "the change edits the workflow that has it")
 		case !held || !slices.ContainsFunc(r.sides.Touched, steers):
 			continue
 		case !has:
 			r.note("the change has no %q for the tests of %s any more: the base's passes over its sources", id.Command, p.What)
+			r.setAside(id, "the change has it no more, and the base's passes over its sources")
 		case r.sides.Suites[Head][id].Lacks != "" || r.needsElsewhere(id):
 			r.notCovered("%s: %q as the change has it: %s", p.What, id.Command, results.FailureLine(r.sides.Suites[Head][id].Output))
+			r.setAside(id, "as the change has it, it needs what is not here: "+results.FailureLine(r.sides.Suites[Head][id].Output))
 		default:
 			r.notCovered("%s: %q fails as the change has it, and passes over its sources as the base has it: %s", p.What, id.Command, results.FailureLine(r.sides.Suites[Head][id].Output))
 			t.Unknown = append(t.Unknown, failing...)
@@ -79,6 +82,18 @@ func (r *runner) needsElsewhere(id ID) bool {
 	return slices.ContainsFunc(r.executor.Steps, func(s Step) bool {
 		return s.Side == Head && s.Unit == id.Unit && s.Command == id.Command && s.Environment != ""
 	})
+}
+
+// setAside lets a failure of a command on the head not count.
+func (r *runner) setAside(id ID, why string) {
+	test := r.sides.Suites[Head][id]
+	test.Status = NotRun
+	r.sides.Suites[Head][id] = test
+	for i, s := range r.executor.Steps {
+		if s.Side == Head && s.Unit == id.Unit && s.Command == id.Command && s.Failed() {
+			r.executor.Steps[i].Aside = why
+		}
+	}
 }
 
 // dropExpectation takes an expectation out that says nothing of the change.

@@ -76,6 +76,7 @@ type Changed struct {
 	SubjectStands bool // of dropped ones: what they tested is still there
 	Beside        bool // of silenced ones: they pass by what other files of tests do
 	Skipped       bool // of weakened ones: the change skips them
+	Own           bool `json:",omitempty"` // of a project's own command beside the runner of its tests
 	Count         int
 }
 
@@ -186,14 +187,14 @@ func (f Facts) given() map[compare.Effect][]string {
 		if c.Class == compare.Regressed {
 			n -= f.Regressed // these are said already
 		}
-		effect := compare.EffectOf(c.Class, f.Policy, c.SubjectStands)
+		effect := compare.EffectOn(c.Class, f.Policy, c.SubjectStands, c.Own)
 		if n <= 0 || effect == compare.None || effect == compare.Listed || f.Accepted && compare.Acceptable(c.Class) {
 			continue
 		}
 		reason := fmt.Sprintf("%s %s", results.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
-			if f.PolicyWhy != "" && effect != compare.EffectOf(c.Class, compare.Report, c.SubjectStands) {
+			if f.PolicyWhy != "" && effect != compare.EffectOn(c.Class, compare.Report, c.SubjectStands, c.Own) {
 				reason += "; it counts until a person accepts it, as " + f.PolicyWhy
 			}
 		}

@@ -24,6 +24,13 @@ const (
 // EffectOf is what a class does under a policy. subjectStands says of a dropped
 // expectation that what it tested is still in the head's tree.
 func EffectOf(c Class, p Policy, subjectStands bool) Effect {
+	return EffectOn(c, p, subjectStands, false)
+}
+
+// EffectOn is EffectOf, where own says that the expectation is what a project's own command, beside
+// the runner of its tests, makes of them as a whole: all of them hold by themselves, and how that
+// command is made is the maintainers' to change.
+func EffectOn(c Class, p Policy, subjectStands, own bool) Effect {
 	switch c {
 	case Holds:
 		return None
@@ -36,7 +43,7 @@ func EffectOf(c Class, p Policy, subjectStands bool) Effect {
 		return Fail
 	}
 	switch {
-	case c == SteeringMade:
+	case c == SteeringMade && (p == Acknowledge || !own):
 		return Partial
 	case p != Acknowledge:
 		return Listed

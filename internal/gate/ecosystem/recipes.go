@@ -57,6 +57,15 @@ func TestRecipes(name, src string) string {
 	return text
 }
 
+// Recipes are what the targets of a Makefile run, by name.
+func Recipes(src string) map[string]string {
+	out := map[string]string{}
+	for _, m := range makeTargets.FindAllStringSubmatch(src, -1) {
+		out[m[1]] = m[len(m)-1]
+	}
+	return out
+}
+
 var (
 	allScripts  = pattern.New(`"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"`)
 	runsNamed   = pattern.New(`\b(?:run|run-s|run-p|npm-run-all|yarn|pnpm|bun)\s[^&|;]*`)

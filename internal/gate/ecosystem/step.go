@@ -28,6 +28,7 @@ type Step struct {
 	Empty       bool          `json:"-"`                     // it reported a whole run that has no test
 	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
 	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
+	Aside       string        `json:"aside,omitempty"`       // why the failure on the head does not count, such as a target that the change renames
 }
 
 // Label is the command for people.

@@ -36,6 +36,7 @@ type Expectation struct {
 	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
 	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
 	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
+	Own           bool           `json:"own,omitempty"`     // of a project's own command, beside the runner of its tests
 	Evidence      []string       `json:"evidence"`
 }
 
@@ -70,7 +71,7 @@ func (k *keeper) conclude(ctx context.Context) {
 	x.Changed = append(x.Changed, k.lost...)
 	for i := range x.Changed {
 		c := &x.Changed[i]
-		c.Effect = compare.EffectOf(c.Class, k.in.Policy, c.SubjectStands)
+		c.Effect = compare.EffectOn(c.Class, k.in.Policy, c.SubjectStands, c.Own)
 	}
 	x.Sum()
 	k.listed(x)
@@ -231,7 +232,7 @@ func (k *keeper) insideSource(e *examined) bool {
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
 	beside := class == compare.Silenced && e.head == compare.Passed
-	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: results.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: results.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence), Own: slices.Contains(k.in.Own, e.id)}
 	x.Skipped = class == compare.Weakened && e.head == compare.Skipped
 	if class == compare.Dropped {
 		x.SubjectStands = k.on.Sides.SubjectStands(e.id)

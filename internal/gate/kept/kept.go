@@ -30,6 +30,7 @@ type Input struct {
 	Policy    compare.Policy  // what given-up expectations come to
 	Compared  runs.Comparison // of the results of both sides
 	Over      results.Suite   // the change's tests over the base's sources
+	Own       []results.ID    // commands of projects that run beside the runners of their tests
 	// OverBase makes the arm of Over again.
 	OverBase func(context.Context) (*arms.Arm, error)
 	// Commands are those that run the base's tests in the kept arm.

@@ -23,9 +23,10 @@ func otherwise(s *ecosystem.Survey, dir string, tested func(dir string) bool) st
 	if file == "" {
 		return ""
 	}
-	text := string(s.Read(dir, file))
-	recipes := expanded(text, ecosystem.TestRecipes(file, text))
-	if strings.TrimSpace(recipes) == "" {
+	text := string(native.Targets(s, dir, file))
+	text = expanded(text, text)
+	recipes := ecosystem.TestRecipes(file, text)
+	if len(native.TargetsForTests(s, dir)) == 0 {
 		return ""
 	}
 	if line := setsForAll(text, func(name string) bool { return s.Has(dir, name) }); line != "" {
@@ -66,6 +67,11 @@ func setsForAll(text string, has func(name string) bool) string {
 	if m := makeTargetExport.FindStringSubmatch(text); m != nil {
 		return strings.TrimSpace(m[0])
 	}
+	for _, m := range makePatternRule.FindAllStringSubmatch(text, -1) {
+		if runsTests.MatchString(m[2]) {
+			return strings.TrimSpace(m[1])
+		}
+	}
 	for _, m := range makeInclude.FindAllStringSubmatch(text, -1) {
 		if slices.ContainsFunc(strings.Fields(m[1]), func(name string) bool { return strings.Contains(name, "$") || has(name) }) {
 			return strings.TrimSpace(m[0])
@@ -79,6 +85,7 @@ func setsForAll(text string, has func(name string) bool) string {
 var (
 	makeExport       = pattern.New(`(?m)^export\b[ \t]*((?:[A-Za-z_]\w*[ \t]*)*)(?:[:?+]*=.*)?$`)
 	makeTargetExport = pattern.New(`(?m)^\.EXPORT_ALL_VARIABLES[ \t]*:.*$|^[^\t#=\n][^:=\n]*:[ \t]*(?:export[ \t]+[A-Za-z_]\w*[ \t]*[:?+]*=.*)$`)
+	makePatternRule  = pattern.New(`(?m)^([^\t#=\n%]*%[^:=\n]*:[^=\n]*)\n((?:[ \t]+.*\n?|\n)*)`)
 	makeInclude      = pattern.New(`(?m)^[-s]?include[ \t]+(.*)$`)
 )
 
@@ -104,6 +111,12 @@ func (o other) in(line *syntax.File) bool {
 	found := false
 	syntax.Walk(line, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.DeclClause: // export and its like
+			found = found || slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Name != nil && !a.Naked && decidesTests(a.Name.Value) })
+		case *syntax.Stmt:
+			if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				found = found || slices.ContainsFunc(n.Redirs, func(r *syntax.Redirect) bool { return o.makes(call, r) })
+			}
 		case *syntax.CmdSubst:
 			for _, st := range n.Stmts {
 				value[st.Cmd] = true
@@ -122,6 +135,15 @@ func (o other) in(line *syntax.File) bool {
 	return found
 }
 
+// makes says whether what a call prints goes into a file that tests may read.
+func (o other) makes(call *syntax.CallExpr, r *syntax.Redirect) bool {
+	if r.Op != syntax.RdrOut && r.Op != syntax.AppOut || r.Word == nil {
+		return false
+	}
+	to := strings.Trim(ecosystem.Printed(r.Word), `"'`)
+	return !strings.HasPrefix(to, "/dev/") && !strings.HasPrefix(to, "$") && !runsTests.MatchString(ecosystem.Printed(call))
+}
+
 // call says whether a call is one of a runner of tests with options that decide how they run, or
 // sets variables for one, or is none of what is known to prepare, to build or to look for style.
 // One whose output is a value may be of what only reads.
@@ -132,7 +154,7 @@ func (o other) call(assigns []*syntax.Assign, words []string, value bool) bool {
 	for i, w := range words {
 		words[i] = strings.Trim(w, `"'`)
 	}
-	if slices.ContainsFunc(assigns, func(a *syntax.Assign) bool { return a.Name != nil && decidesTests(a.Name.Value) }) && runsTests.MatchString(strings.Join(words, " ")) {
+	if slices.ContainsFunc(assigns, func(a *syntax.Assign) bool { return a.Name != nil && decidesTests(a.Name.Value) }) && !slices.Contains(prepares, path.Base(words[0])) {
 		return true
 	}
 	words, ok := launched(words)
@@ -169,7 +191,7 @@ func (o other) call(assigns []*syntax.Assign, words []string, value bool) bool {
 	case strings.Contains(words[0], "/") && o.script(words[0]):
 		return false // it is run by itself
 	}
-	if slices.Contains(prepares, program) {
+	if slices.Contains(prepares, program) || program == "sed" && !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" }) {
 		return false
 	}
 	for _, p := range preparesBy {
@@ -181,7 +203,9 @@ func (o other) call(assigns []*syntax.Assign, words []string, value bool) bool {
 }
 
 // decidesTests says whether a variable may decide how tests run.
-func decidesTests(name string) bool { return name != "CI" && ecosystem.Takes(name) }
+func decidesTests(name string) bool {
+	return name != "CI" && (ecosystem.Takes(name) || name == "RUBYOPT")
+}
 
 // manager says whether a call of a package manager of Node.js does more than "npm test" and what
 // prepares, by the words behind its name.
@@ -270,16 +294,16 @@ func configures(word string) bool {
 		strings.HasPrefix(word, "-D") && !configuresHow.MatchString(word)
 }
 
-var configuresHow = pattern.New(`^-D(?:CMAKE_(?:BUILD_TYPE|EXPORT|C_COMPILER|CXX_COMPILER|INSTALL|GENERATOR|MAKE)|BUILD_TESTING|buildtype|prefix|warning_level|werror|$)`)
+var configuresHow = pattern.New(`^-D(?:CMAKE_(?:EXPORT|C_COMPILER|CXX_COMPILER|INSTALL|GENERATOR|MAKE)|BUILD_TESTING|prefix|warning_level|werror|$)`)
 
 // What prepares, builds, formats, reports or looks for style, and checks nothing by running it:
 // programs, and those with what they are called with.
 var (
-	prepares = strings.Fields(`: . source true echo printf mkdir rm rmdir touch cp mv ln install cd pwd export unset set shopt ls cat date sleep which command
+	prepares = strings.Fields(`: . source true echo printf mkdir rm rmdir touch cd pwd export unset set shopt ls cat date sleep which command
 		type exit chmod pip pip3 uv poetry pdm pipenv virtualenv bundle gem composer gofmt goimports gofumpt golangci-lint staticcheck govulncheck
 		ruff black isort mypy flake8 pylint pyright pre-commit eslint prettier tsc biome rubocop rustfmt clippy-driver codecov ninja gcc cc g++ clang
 		clang-format clang-tidy ar ld protoc buf shellcheck docker docker-compose esbuild rollup webpack vite
-		tee head tail sed awk tr sort uniq wc find test [ go-junit-report gocov gocov-xml gcovr lcov genhtml tparse richgo clear tput cargo-llvm-cov`)
+		tee head tail awk tr sort uniq wc find test [ go-junit-report gocov gocov-xml gcovr lcov genhtml tparse richgo clear tput cargo-llvm-cov`)
 	preparesBy = []string{
 		"go build", "go vet", "go fmt", "go mod", "go get", "go install", "go generate", "go tool", "go list", "go clean", "go work", "go version", "go env",
 		"python -m pip", "python3 -m pip", "python -m venv", "python3 -m venv", "python -m build", "python3 -m build", "python -m compileall",
@@ -303,7 +327,7 @@ var harmless = map[string]string{
 	"go":      "v count timeout cover coverprofile covermode coverpkg parallel p failfast json short race run skip benchmem vet mod trimpath shuffle o outputdir",
 	"pytest":  "v vv vvv q qq x s l r ra rA rs rf rx tb cov cov-report cov-config cov-fail-under cov-branch no-cov durations maxfail n dist color junitxml junit-xml capture no-header no-summary showlocals strict strict-markers strict-config k m ignore deselect timeout verbose quiet disable-warnings html exitfirst lf ff",
 	"python":  "m u B v q f b s t p verbose quiet failfast buffer locals",
-	"cargo":   "v q verbose quiet workspace all all-targets locked offline frozen no-fail-fast p package lib bins bin test tests doc jobs j features all-features color nocapture test-threads manifest-path",
+	"cargo":   "v q verbose quiet workspace all all-targets locked offline frozen no-fail-fast p package lib bins bin test tests doc jobs j color nocapture test-threads manifest-path",
 	"node":    "test test-reporter test-reporter-destination test-concurrency test-timeout experimental-test-coverage test-name-pattern",
 	"mocha":   "reporter R timeout t recursive exit bail b spec extension parallel jobs j check-leaks forbid-only grep g",
 	"jest":    "coverage ci verbose runInBand i silent maxWorkers w bail forceExit detectOpenHandles passWithNoTests colors no-cache testTimeout coverageReporters",

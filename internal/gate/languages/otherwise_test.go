@@ -33,9 +33,20 @@ func TestOtherwise(t *testing.T) {
 		"test:\n\tTZ=UTC npm test":                                                                "TZ=UTC npm test",
 		"test:\n\tcargo test --workspace --locked -- --nocapture --test-threads=1":                "",
 		"test:\n\tcargo test --release":                                                           "cargo test --release",
-		"test:\n\tcmake -S . -B build -DCMAKE_BUILD_TYPE=Debug\n\tcmake --build build\n\tctest --test-dir build --output-on-failure": "",
-		"test:\n\tcmake -S . -B build -DSHOP_TRACE=ON\n\tctest --test-dir build":                                                     "cmake -S . -B build -DSHOP_TRACE=ON",
-		"test:\n\tmeson setup -Dtrace=true build\n\tmeson test -C build":                                                             "meson setup -Dtrace=true build",
+		"test:\n\tcmake -S . -B build -DBUILD_TESTING=ON\n\tcmake --build build\n\tctest --test-dir build --output-on-failure": "",
+		"test:\n\tcmake -S . -B build -DCMAKE_BUILD_TYPE=Debug\n\tctest --test-dir build":                                      "cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug",
+		"T = fast\nT += slow\ntest:\n\tpytest $(T:%=-m %) -W $(T)":                                                             "pytest $(T:%=-m %) -W fast slow",
+		"test: test-fr\ntest-%:\n\tSHOP=$* pytest":                                                                             "test-%:",
+		"S = one two\ntest: $(S)\none:\n\tpytest\ntwo:\n\tSHOP=fr pytest":                                                      "SHOP=fr pytest",
+		"test: gen\n\tgo test ./...\ngen:\n\tsed s/a/b/ in > out":                                                              "sed s/a/b/ in > out",
+		"test:\n\tgo test ./... > out.txt\n\t@echo done 2>/dev/null":                                                           "",
+		"test:\n\tcp a.json b.json\n\tpytest":                                                                                  "cp a.json b.json",
+		"test:\n\tSHOP=fr npm run build\n\tnpm test":                                                                           "SHOP=fr npm run build",
+		"test:\n\texport SHOP=fr; pytest":                                                                                      "export SHOP=fr; pytest",
+		"test:\n\tRUBYOPT=-W:error rake test":                                                                                  "RUBYOPT=-W:error rake test",
+		"include more.mk\ntest: all\n\tpytest":                                                                                 "include more.mk",
+		"test:\n\tcmake -S . -B build -DSHOP_TRACE=ON\n\tctest --test-dir build":                                               "cmake -S . -B build -DSHOP_TRACE=ON",
+		"test:\n\tmeson setup -Dtrace=true build\n\tmeson test -C build":                                                       "meson setup -Dtrace=true build",
 		"test:\n\t./run.sh": "", // which is no call of a runner: scripts are looked at by themselves
 		"test:\n\tgo test ./...\n\tgo test -run=XXX -bench=. -benchtime=1x ./...":      "go test -run=XXX -bench=. -benchtime=1x ./...",
 		"test:\n\tpytest\n\tpytest checks/*.py":                                        "pytest checks/*.py",
@@ -74,7 +85,7 @@ func TestOtherwise(t *testing.T) {
 		t.Run(makefile, func(t *testing.T) {
 			t.Parallel()
 			var notes strings.Builder
-			s := trees.Survey(t, map[string]string{"Makefile": makefile + "\n", "run.sh": "", "test.sh": "pytest -x\n"}, &notes)
+			s := trees.Survey(t, map[string]string{"Makefile": makefile + "\n", "run.sh": "", "test.sh": "pytest -x\n", "more.mk": "all:\n\techo\n"}, &notes)
 			if got := otherwise(s, ".", func(dir string) bool { return dir == "web" }); got != want {
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}

@@ -27,8 +27,9 @@ type OwnCall struct {
 func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 	c := caller{s: s, dir: p.Dir, scripts: scriptsOf(s, p.Dir)}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
-		text := string(s.Read(p.Dir, file))
-		c.in(expanded(text, ecosystem.TestRecipes(file, text)), 0)
+		text := string(native.Targets(s, p.Dir, file))
+		text = expanded(text, text)
+		c.in(ecosystem.TestRecipes(file, text), 0)
 	}
 	own := len(c.found)
 	for _, f := range s.Files {
@@ -43,7 +44,7 @@ func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 }
 
 var (
-	makeVariable = pattern.New(`(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[:?]{0,2}=[ \t]*(.*)$`)
+	makeVariable = pattern.New(`(?m)^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*([:?+]{0,3})=[ \t]*(.*)$`)
 	makeUse      = pattern.New(`\$[({](\w+)[)}]`)
 )
 
@@ -51,7 +52,10 @@ var (
 func expanded(makefile, recipe string) string {
 	values := map[string]string{}
 	for _, m := range makeVariable.FindAllStringSubmatch(makefile, -1) {
-		values[m[1]] = m[2]
+		if m[2] == "+" {
+			m[3] = strings.TrimSpace(values[m[1]] + " " + m[3])
+		}
+		values[m[1]] = m[3]
 	}
 	for range maxScriptDepth { // values have variables as well
 		recipe = makeUse.ReplaceAllStringFunc(recipe, func(use string) string {

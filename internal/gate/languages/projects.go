@@ -78,7 +78,7 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 	if file == "" {
 		return
 	}
-	recipes := ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))
+	recipes := ecosystem.TestRecipes(file, string(native.Targets(s, p.Dir, file)))
 	targets := slices.DeleteFunc(native.TargetsForTests(s, p.Dir), func(t string) bool {
 		return strings.HasSuffix(t, " check") && !runsTests.MatchString(recipes) // it looks for style
 	})

@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -37,14 +38,18 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 					continue
 				}
 				all := variables(j.Env, written, step.Env)
-				for line := range strings.Lines(strings.ReplaceAll(step.Run, "\\\n", " ")) {
-					call, own := stepCall(strings.TrimSpace(line), p)
+				for _, line := range commandsOf(strings.ReplaceAll(step.Run, "\\\n", " ")) {
+					if m := exportLine.FindStringSubmatch(line); m != nil {
+						all = append(all, [2]string{m[1], strings.Trim(m[2], `"'`)})
+						continue
+					}
+					call, own := stepCall(line, p)
 					vars, otherwise := names.those(append(slices.Clone(all), own...)), false
 					if call == "" {
-						call = ways.named(strings.TrimSpace(line))
+						call = ways.named(line)
 						otherwise = call != ""
 					} else {
-						otherwise = ways.decides(call)
+						otherwise = ways.decides(line)
 					}
 					if call == "" || len(vars) == 0 && !otherwise {
 						continue
@@ -66,17 +71,45 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 	return out
 }
 
+// commandsOf are the lines of a step, and of one with several commands these; those behind a
+// command that changes the folder are left together with it.
+func commandsOf(run string) []string {
+	var out []string
+	for line := range strings.Lines(run) {
+		line = strings.TrimSpace(line)
+		if parts := strings.Split(line, "&&"); len(parts) > 1 && !strings.ContainsAny(line, "|;(\"'`") && !strings.Contains(line, "cd ") {
+			for _, p := range parts {
+				out = append(out, strings.TrimSpace(p))
+			}
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// exportLine is a line of a step that sets a variable for those after it.
+var exportLine = pattern.New(`^export[ \t]+([A-Za-z_]\w*)=([^$` + "`" + `;&|]*)$`)
+
 // ways say whether a call runs a project's tests in another way than ycbot does.
 type ways struct {
 	other
 	scripts map[string]string // of package.json, by name
 	usual   map[string]bool   // those that "test" runs
+	targets map[string]string // recipes of its Makefile, but of those for tests
 }
 
 func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 	w := ways{
 		other:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
 		scripts: scriptsOf(s, p.Dir), usual: map[string]bool{},
+	}
+	if file := native.FileOfTargets(s, p.Dir); file != "" {
+		text := string(native.Targets(s, p.Dir, file))
+		w.targets = ecosystem.Recipes(expanded(text, text))
+		for _, t := range native.TargetsForTests(s, p.Dir) {
+			delete(w.targets, strings.TrimPrefix(t, "make "))
+		}
 	}
 	for next := []string{"test"}; len(next) > 0; next = next[1:] {
 		if w.usual[next[0]] {
@@ -101,15 +134,26 @@ func (w ways) decides(call string) bool {
 	return err == nil && w.in(parsed)
 }
 
-// named is a line that calls a script of package.json by its name, which runs tests in another
-// way than "test" does; empty: it is none.
+// named is a line that runs tests in another way than the project's usual call does, by a script of
+// package.json, a target of its Makefile, or several commands; empty: it is none.
 func (w ways) named(line string) string {
 	words := strings.Fields(line)
 	if len(words) < 2 || strings.Contains(line, "${{") {
 		return ""
 	}
-	name := (&caller{scripts: w.scripts}).script(words)
-	if name == "" || w.usual[name] || !runsTests.MatchString(w.scripts[name]) || !w.decides(w.scripts[name]) {
+	script := (&caller{scripts: w.scripts}).script(words)
+	switch {
+	case script != "":
+		if w.usual[script] || !runsTests.MatchString(w.scripts[script]) || !w.decides(w.scripts[script]) {
+			return ""
+		}
+	case words[0] == "make" && len(words) == 2 && w.targets[words[1]] != "":
+		if recipe := w.targets[words[1]]; !runsTests.MatchString(recipe) || !slices.ContainsFunc(strings.Split(recipe, "\n"), func(l string) bool {
+			return w.decides(strings.TrimLeft(strings.TrimSpace(strings.ReplaceAll(l, "$$", "$")), "@+-"))
+		}) {
+			return ""
+		}
+	case !strings.ContainsAny(line, "&;") || !runsTests.MatchString(line) || !w.decides(line):
 		return ""
 	}
 	return line
@@ -140,11 +184,14 @@ func (n namer) those(vars [][2]string) [][2]string {
 		if _, known := n.known[v[0]]; !known {
 			n.known[v[0]] = n.of(v[0])
 		}
-		return n.known[v[0]] == byNone || v == alwaysSet || !ecosystem.Takes(v[0])
+		return n.known[v[0]] == byNone || v == alwaysSet || !decidesTests(v[0])
 	})
 }
 
 func (n namer) of(variable string) naming {
+	if slices.Contains(ofInterpreters, variable) {
+		return byTests
+	}
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(variable) + `\b`)
 	out := byNone
 	for _, f := range n.s.Files {
@@ -162,6 +209,9 @@ func (n namer) of(variable string) naming {
 	}
 	return out
 }
+
+// ofInterpreters are variables by which interpreters and runners do otherwise, whoever names them.
+var ofInterpreters = strings.Fields("PYTHONWARNINGS PYTHONDEVMODE PYTHONOPTIMIZE PYTEST_ADDOPTS NODE_OPTIONS RUBYOPT GOFLAGS GODEBUG GOEXPERIMENT RUSTFLAGS TZ LC_ALL LANG")
 
 // alwaysSet is set for all commands.
 var alwaysSet = [2]string{"CI", "true"}
@@ -223,7 +273,7 @@ func asHere(words []string, p ecosystem.Project) []string {
 		here := strings.Fields(t.Text)
 		for _, runner := range []string{"pytest", "unittest"} {
 			from, to := slices.Index(words, runner), slices.Index(here, runner)
-			if from >= 0 && to >= 0 {
+			if from >= 0 && to >= 0 && !slices.ContainsFunc(words[:from], func(w string) bool { return strings.HasPrefix(w, "-") && w != "-m" }) {
 				return append(slices.Clone(here[:to]), words[from:]...)
 			}
 		}

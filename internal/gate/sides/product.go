@@ -3,6 +3,7 @@ package sides
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 		helps := classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
 		return nil, t.Class == compare.Support && (helps || r.unnamed(t.Path))
 	case compare.Data:
-		return nil, r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || r.unnamed(t.Path)
+		return nil, r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || r.unnamed(t.Path) || r.notOfTests(t.Path)
 	case compare.Steering:
 		if data := classes.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
 			return &workspace.Put{Path: t.Path, Data: data}, true
@@ -76,6 +77,27 @@ func (r *Reader) newlyNamed(name string, refers func(text, dir, name string) boo
 		}
 	}
 	return false
+}
+
+// ofRunners are folders whose files runners and their plug-ins find without a name in the tests.
+var ofRunners = strings.Fields("testdata snapshots __snapshots__ cassettes golden goldens __fixtures__ approvals expected corpus __mocks__ stubs mappings")
+
+// notOfTests says whether data that the change edits is named by no test of the base, nor is the
+// folder in which it lies: what reads it is the product, by a name that its settings have or that it
+// puts together.
+func (r *Reader) notOfTests(name string) bool {
+	v, ok := r.Texts[name]
+	folder := path.Base(path.Dir(name))
+	all := r.sourcesOfBase()
+	if !ok || v.Base == nil || v.Head == nil || folder == "." || slices.Contains(ofRunners, folder) || len(all) > maxRead {
+		return false
+	}
+	stem, _, _ := strings.Cut(path.Base(name), ".")
+	word := regexp.MustCompile(`\b(?:` + regexp.QuoteMeta(folder) + `|` + regexp.QuoteMeta(path.Base(name)) + `)\b|["'` + "`" + `]` + regexp.QuoteMeta(stem) + `["'` + "`" + `]`)
+	return !slices.ContainsFunc(all, func(f *baseSource) bool {
+		tests := f.test || classes.InTestFolder(f.name) || classes.MayHelpTests(f.name) || f.apart
+		return tests && (word.MatchString(r.textOf(f)) || strings.Contains(f.name, "/"+folder+"/") || strings.HasPrefix(path.Base(f.name), folder+"."))
+	})
 }
 
 // unnamed says whether a file is added or removed, and no test that the change touches names it:

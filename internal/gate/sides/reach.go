@@ -62,7 +62,7 @@ func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, 
 }
 
 // above says whether a file that lies outside of the folder of a test's project belongs to its
-// tests: they name it, or it lies in no project that has tests.
+// tests: they or what helps them name it, or it lies in no project that has tests.
 func (r *Reader) above(t Touch, id results.ID) bool {
 	if t.Class == compare.Steering {
 		return false
@@ -70,8 +70,13 @@ func (r *Reader) above(t Touch, id results.ID) bool {
 	if !slices.ContainsFunc(r.Plans[results.Base].Projects, func(p ecosystem.Project) bool { return len(p.Test) > 0 && ecosystem.Inside(p.Dir, t.Path) }) {
 		return true
 	}
-	file, src := r.TestFileOf(id)
-	return src != nil && (classes.Names(string(src), path.Dir(file), t.Path) || classes.Imports(string(src), path.Dir(file), t.Path))
+	all := r.sourcesOfBase()
+	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
+		if !ecosystem.Inside(id.Unit, f.name) || !f.test && !classes.InTestFolder(f.name) && !classes.MayHelpTests(f.name) {
+			return false
+		}
+		return classes.Names(r.textOf(f), path.Dir(f.name), t.Path) || classes.Imports(r.textOf(f), path.Dir(f.name), t.Path)
+	})
 }
 
 // tested says whether a project of an ecosystem has tests on the base: where none has, what its
@@ -219,9 +224,9 @@ func importOf(file string) *regexp.Regexp {
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the
-// others have nothing to do with it.
+// others have nothing to do with it. What conftest.py names may reach all of them.
 func (r *Reader) namedElsewhere(file, unit string) bool {
-	read := 0
+	read, named := 0, false
 	for _, f := range r.sourcesOfBase() {
 		if !f.test || !ecosystem.Inside(unit, f.name) {
 			continue
@@ -229,11 +234,15 @@ func (r *Reader) namedElsewhere(file, unit string) bool {
 		if read++; read > maxRead {
 			return false
 		}
-		if classes.Names(r.textOf(f), path.Dir(f.name), file) {
-			return true
+		if !classes.Names(r.textOf(f), path.Dir(f.name), file) {
+			continue
 		}
+		if path.Base(f.name) == "conftest.py" {
+			return false
+		}
+		named = true
 	}
-	return false
+	return named
 }
 
 // Edits says whether the change alters, adds or takes away a line of the sources in

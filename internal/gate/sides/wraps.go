@@ -30,7 +30,9 @@ var (
 	awaits = wrapping{is: pattern.New(`\b(?:async|await)[ \t]+`)}
 	inNode = []wrapping{
 		awaits,
+		{is: pattern.New(`\(([\w.]+\(` + inBrackets + `\))\)\.`), by: "$1.", layout: true}, // what was awaited
 		{is: pattern.New(`\bassert\.rejects\(`), by: "assert.throws("},
+		{is: pattern.New(`\bPromise\.all\(` + inBrackets + `\)`), by: "$1", of: "js"},
 		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1", of: "js"},
 		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1", of: "js"},
 	}

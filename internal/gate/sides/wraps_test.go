@@ -16,6 +16,8 @@ func TestUnwrapped(t *testing.T) {
 		same                bool
 	}{
 		"await":               {"a.test.js", "test('a', () => {\n  assert.equal(text(1), 'x')\n})", "test('a', async () => {\n  assert.equal(await text(1), 'x')\n})", true},
+		"await in brackets":   {"a.test.js", "assert.equal(load(1).size, 2)", "assert.equal((await load(1)).size, 2)", true},
+		"all of them":         {"a.test.js", "assert.deepEqual(xs.map((x) => f(x)), [1])", "assert.deepEqual(await Promise.all(xs.map((x) => f(x))), [1])", true},
 		"another value":       {"a.test.js", "test('a', () => { assert.equal(text(1), 'x') })", "test('a', async () => { assert.ok(await text(1)) })", false},
 		"spread":              {"a.test.mjs", "assert.deepEqual(all(f(1)), [1])", "assert.deepEqual([...all(f(1))], [1])", true},
 		"a list":              {"test_a.py", "def test_a():\n    assert rows(f(1)) == [1]", "def test_a():\n    assert list(rows(f(1))) == [1]", true},

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -78,7 +79,7 @@ func TargetsForTests(s *ecosystem.Survey, dir string) []string {
 		if file == "" {
 			continue
 		}
-		src := s.Read(dir, file)
+		src := Targets(s, dir, file)
 		has := m.targets(src)
 		for _, t := range testTargets {
 			if has(t) != "" {
@@ -105,7 +106,7 @@ func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 	for _, m := range makers() {
 		for _, dir := range s.Dirs(m.files...) {
 			file := s.First(dir, m.files...)
-			has := m.targets(s.Read(dir, file))
+			has := m.targets(Targets(s, dir, file))
 			test := has(testTargets...)
 			if test == "" {
 				continue
@@ -134,6 +135,23 @@ func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	return out
+}
+
+// makeInclude is a part of a Makefile that stands in other files.
+var makeInclude = pattern.New(`(?m)^[-s]?include[ \t]+(.*)$`)
+
+// Targets is the text of a file of named targets, with the files of the repository that it
+// includes by their names.
+func Targets(s *ecosystem.Survey, dir, file string) []byte {
+	text := s.Read(dir, file)
+	for _, m := range makeInclude.FindAllSubmatch(text, -1) {
+		for name := range strings.FieldsSeq(string(m[1])) {
+			if s.Has(dir, name) {
+				text = slices.Concat(text, []byte("\n"), s.Read(dir, name))
+			}
+		}
+	}
+	return text
 }
 
 // FileOfTargets is the file of a folder that has named targets, "" for none.
