@@ -30,12 +30,13 @@ func (r *runner) ownCommands(ctx context.Context) error {
 			continue
 		}
 		failed, passed := r.endedIn(p)
-		besides := r.besides(p)
+		besides, elsewhere := r.besides(p)
 		own, given := p.OwnTests, p.Given
 		if failed == 0 && passed > 0 {
 			own, given = r.beyond(p, len(besides) > 0)
 		}
 		if len(own)+len(given) == 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+			r.nameWorkflows(p, elsewhere)
 			continue
 		}
 		added := false
@@ -53,6 +54,7 @@ func (r *runner) ownCommands(ctx context.Context) error {
 		if err := r.givenVariables(ctx, p, given, failed, passed, added); err != nil {
 			return err
 		}
+		r.nameWorkflows(p, elsewhere)
 		switch {
 		case len(besides) > 0:
 			r.notCovered("%s: its own commands also run %s, which is not run", p.What, results.Listed(besides, 3))
@@ -145,26 +147,35 @@ func (r *runner) ranEmpty(p ecosystem.Project) bool {
 }
 
 // besides are the calls in the target for tests of a project's folder that run tests of which
-// none was reported, and a script that is no test by itself. Those of workflows are named as
-// not covered.
-func (r *runner) besides(p ecosystem.Project) []string {
+// none was reported, and a script that is no test by itself; and those of workflows.
+func (r *runner) besides(p ecosystem.Project) (out, elsewhere []string) {
 	if p.Eco.Packages != nil { // all of its packages are run
-		return nil
+		return nil, nil
 	}
-	var out, elsewhere []string
 	for _, c := range languages.OwnCalls(r.sides.Plans[Base].Survey, p) {
 		switch reached := r.reachedBy(p, c); {
 		case reached:
 		case c.Workflow:
-			elsewhere = append(elsewhere, strconv.Quote(c.Text))
+			elsewhere = append(elsewhere, c.Text)
 		default:
 			out = append(out, strconv.Quote(c.Text))
 		}
 	}
-	if len(elsewhere) > 0 {
-		r.notCovered("%s: its workflows also run %s, which is not run; \"commands: {test: …}\" in .github/ycbot.yml at the base can name it", p.What, results.Listed(elsewhere, 3))
+	return out, elsewhere
+}
+
+// nameWorkflows names calls of workflows that run tests of which none was reported, but for those
+// that are run.
+func (r *runner) nameWorkflows(p ecosystem.Project, calls []string) {
+	var out []string
+	for _, c := range calls {
+		if !slices.Contains(r.ownTests, ID{Unit: p.Dir, Command: c}) && !slices.Contains(r.stoodIn, ID{Unit: p.Dir, Command: c}) {
+			out = append(out, strconv.Quote(c))
+		}
 	}
-	return out
+	if len(out) > 0 {
+		r.notCovered("%s: its workflows also run %s, which is not run; \"commands: {test: …}\" in .github/ycbot.yml at the base can name it", p.What, results.Listed(out, 3))
+	}
 }
 
 // reachedBy says whether a test was reported of what a call selects, or there is none.

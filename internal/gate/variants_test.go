@@ -115,6 +115,11 @@ var shownBy = map[string][]string{
 	"workflow_variable_go_untrusted":  {"workflow_variable_fails_node", "workflow_variable_new_python", "workflow_variable_python"},
 	"own_differs_go_untrusted":        {"own_differs_ruby", "own_factor_python"},
 	"own_makes_new_file_python":       {"own_builds_go"},
+	"own_target_renamed_go":           {"own_target_lacks_go"},
+	"own_value_go_untrusted":          {"own_script_python"},
+	"own_script_edited_go_untrusted":  {"own_script_edited_go"},
+	"workflow_script_node_untrusted":  {"workflow_options_python"},
+	"workspace_member_node_untrusted": {"workspace_new_member_node"},
 	"product_imported_python":         {"product_added_node_untrusted", "product_test_file_node"},
 }
 

@@ -45,7 +45,7 @@ func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 					}
 					call, own := stepCall(line, p)
 					vars, otherwise := names.those(append(slices.Clone(all), own...)), false
-					if call == "" {
+					if call == "" || ways.script(line) != "" {
 						call = ways.named(line)
 						otherwise = call != ""
 					} else {
@@ -134,6 +134,28 @@ func (w ways) decides(call string) bool {
 	return err == nil && w.in(parsed)
 }
 
+// script is the script of package.json that a line calls; empty: none.
+func (w ways) script(line string) string {
+	return (&caller{scripts: w.scripts}).script(strings.Fields(line))
+}
+
+// elsewhere says whether a script names other files and folders than the usual ones do.
+func (w ways) elsewhere(text string) bool {
+	usual := map[string]bool{}
+	for name := range w.usual {
+		for _, word := range strings.Fields(w.scripts[name]) {
+			usual[strings.Trim(word, `"'/.`)] = true
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(text)[1:], func(word string) bool {
+		word = strings.Trim(word, `"'/.`)
+		return !usual[word] && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "/*") || !usual[word] && testFolder.MatchString(word)
+	})
+}
+
+// testFolder is the name of a folder of tests.
+var testFolder = pattern.New(`(?i)^(?:e2e|spec|specs|tests?|__tests__|integration|acceptance|functional|unit|system|smoke)$`)
+
 // named is a line that runs tests in another way than the project's usual call does, by a script of
 // package.json, a target of its Makefile, or several commands; empty: it is none.
 func (w ways) named(line string) string {
@@ -141,10 +163,10 @@ func (w ways) named(line string) string {
 	if len(words) < 2 || strings.Contains(line, "${{") {
 		return ""
 	}
-	script := (&caller{scripts: w.scripts}).script(words)
+	script := w.script(line)
 	switch {
 	case script != "":
-		if w.usual[script] || !runsTests.MatchString(w.scripts[script]) || !w.decides(w.scripts[script]) {
+		if text := w.scripts[script]; w.usual[script] || !runsTests.MatchString(text) || !w.decides(text) && !w.elsewhere(text) {
 			return ""
 		}
 	case words[0] == "make" && len(words) == 2 && w.targets[words[1]] != "":
