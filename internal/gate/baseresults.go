@@ -134,7 +134,7 @@ func (r *runner) keep() {
 		}
 		rec.Cases = append(rec.Cases, known.Case{ID: id, Test: t})
 	}
-	rec.Left, rec.Whole = left, slices.Concat(rec.Whole, r.tried)
+	rec.Left, rec.Whole = left, slices.Concat(rec.Whole, r.own.Tried)
 	for _, c := range r.firstTests(Base) {
 		if c.Whole == "" && !slices.Contains(rec.Whole, known.Wholly(c)) {
 			rec.Whole = append(rec.Whole, known.Wholly(c))

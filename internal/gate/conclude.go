@@ -115,7 +115,7 @@ func (r *runner) noteTargets() {
 	}
 	for _, p := range r.sides.Plans[Base].Projects {
 		target := languages.TargetForTests(r.sides.Plans[Base].Survey, p.Dir)
-		tried := slices.Contains(r.tried, known.Wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
+		tried := slices.Contains(r.own.Tried, known.Wholly(ecosystem.Command{Unit: p.Dir, Text: target}))
 		if target == "" || tried || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}

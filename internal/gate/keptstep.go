@@ -30,6 +30,6 @@ func (r *runner) kept(ctx context.Context) error {
 func (r *runner) keptInput() kept.Input {
 	return kept.Input{
 		Change: r.in.Change, Untrusted: r.in.Untrusted, Policy: compare.Floor(r.in.Expectations, r.in.Untrusted, false),
-		Compared: r.res.Tests, Over: r.over, Own: r.ownTests, OverBase: r.overBase, Commands: r.keptTests,
+		Compared: r.res.Tests, Over: r.over, Own: r.own.Beside, OverBase: r.overBase, Commands: r.keptTests,
 	}
 }

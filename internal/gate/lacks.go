@@ -163,7 +163,7 @@ func (r *runner) unbuilt(broken []string) []string {
 // be linked; or the project's own command for tests makes what they need, and goes well.
 func (r *runner) compiledByTests() {
 	r.res.BrokenBoth = slices.DeleteFunc(r.res.BrokenBoth, func(name string) bool {
-		for _, id := range r.stoodIn {
+		for _, id := range r.own.StoodIn {
 			if r.sides.Suites[Base][id].Status == Passed && r.sides.Suites[Head][id].Status == Passed && r.buildsIn(id.Unit, name) {
 				r.note("%s does not build on either side before %q, which makes what it needs", name, id.Command)
 				return true

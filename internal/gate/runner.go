@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/known"
+	"github.com/ycbot/ycbot/internal/gate/own"
 	"github.com/ycbot/ycbot/internal/gate/preparation"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -28,13 +29,11 @@ type runner struct {
 	prep     *preparation.Preparation
 	sides    *sides.Reader    // what both sides say without being run
 	tests    *tester.Tester   // runs tests of both sides
+	own      *own.Commands    // projects' own commands for their tests
 	files    []string         // of the head
 	splits   map[string]split // by folder of the module
 	known    *known.Record    // of base's tests, from earlier runs; nil: nothing
 	key      string           // of the base's results; empty: not known yet
-	tried    []string         // projects' own commands that were tried on the base, as wholly names them
-	stoodIn  []ID             // own commands that run in the place of the runner
-	ownTests []ID             // those of them that run beside the runner that they call
 	saving   *known.Record    // what this run adds to it; nil: nothing
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
@@ -75,9 +74,9 @@ func (t task) ledgers() task {
 
 func newRunner(g *Gate, in Input, t task) *runner {
 	t = t.ledgers()
-	own := *g
-	own.Limits = g.Limits.WithDefaults()
-	g = &own
+	filled := *g
+	filled.Limits = g.Limits.WithDefaults()
+	g = &filled
 	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, rested: Suite{}}
 	r.sides = r.reader()
 	r.sides.Packages, r.sides.Affected = t.packages, t.affected
@@ -92,6 +91,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		Limit: cmp.Or(t.limit, time.Hour), Share: tester.DecidesFirst, Longest: t.longest, ProbeRuns: checks.Repeats * checks.RaceWorst,
 		Flakes: t.flakes, Phantoms: t.phantoms, Note: r.note, NotCoveredOnce: r.notCoveredOnce,
 	}
+	r.own = &own.Commands{On: r.arms(), Note: r.note, NotCovered: r.notCovered, Covered: r.covered}
 	r.prep = preparation.New(preparation.Preparation{
 		Executor: r.executor, Change: in.Change, Configured: r.configured,
 		Plan:    func(projects []ecosystem.Project) *sides.Plan { return newPlan(projects, in.Commands) },

@@ -74,7 +74,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		return nil
 	}
 	for _, c := range r.sides.Plans[Head].Test {
-		if t := r.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Text}]; c.Results == nil && t.Status != Failed && !slices.Contains(r.ownTests, ID{Unit: c.Unit, Command: c.Text}) {
+		if t := r.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Text}]; c.Results == nil && t.Status != Failed && !slices.Contains(r.own.Beside, ID{Unit: c.Unit, Command: c.Text}) {
 			r.notCovered("the tests of %q one by one: its output does not name them, so that it counts as one test", c.Text)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // unseen is what a terminal or a page does not show as a character: escape sequences (ECMA-48),
 // control characters but line ends and tabs, and characters of Unicode without a width. A secret
-// with such a thing in it is whole again for whoever looks at it, or takes these out.
+// with such a thing in it is whole again for one who looks at it, or takes these out.
 var unseen = pattern.New("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\\\)|[ -/]*[0-~])?" +
 	`|\x{9b}[0-?]*[ -/]*[@-~]` +
 	`|[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f\x{80}-\x{9f}\x{ad}\x{34f}\x{61c}\x{180e}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{fe00}-\x{fe0f}\x{feff}\x{e0000}-\x{e01ef}]`)

@@ -232,7 +232,7 @@ func (n namer) of(variable string) naming {
 	return out
 }
 
-// ofInterpreters are variables by which interpreters and runners do otherwise, whoever names them.
+// ofInterpreters are variables by which interpreters and runners do otherwise, also where no source names them.
 var ofInterpreters = strings.Fields("PYTHONWARNINGS PYTHONDEVMODE PYTHONOPTIMIZE PYTEST_ADDOPTS NODE_OPTIONS RUBYOPT GOFLAGS GODEBUG GOEXPERIMENT RUSTFLAGS TZ LC_ALL LANG")
 
 // alwaysSet is set for all commands.

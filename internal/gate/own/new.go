@@ -1,4 +1,4 @@
-package gate
+package own
 
 import (
 	"context"
@@ -10,43 +10,44 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/kept"
 	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// passByOwn takes the blame from new and edited tests that fail as ycbot calls their runner, where the
+// PassNew takes the blame from new and edited tests that fail as ycbot calls their runner, where the
 // project's own command for its tests goes well on both sides: it sets or makes what they need.
-func (r *runner) passByOwn(ctx context.Context) error {
-	t := &r.res.Tests
-	if r.in.Commands.Test != nil {
+func (o *Commands) PassNew(ctx context.Context, t *runs.Comparison, x *kept.Expectations) error {
+	if o.On.Sides.Configured {
 		return nil
 	}
-	for _, p := range r.sides.Plans[Head].Projects {
-		in := func(k Case) bool {
-			return k.ID.Unit == p.Dir && k.ID.Command == "" && r.sides.Suites[Head][k.ID].Eco == p.Eco.Name
+	for _, p := range o.On.Sides.Plans[results.Head].Projects {
+		in := func(k results.Case) bool {
+			return k.ID.Unit == p.Dir && k.ID.Command == "" && o.On.Sides.Suites[results.Head][k.ID].Eco == p.Eco.Name
 		}
-		regressed := func(k Case) bool { return in(k) && r.onlyEdited(k) }
+		regressed := func(k results.Case) bool { return in(k) && onlyEdited(k, x) }
 		failing := slices.Concat(filtered(t.NewFailing, in), filtered(t.Regressed, regressed))
 		if len(failing) == 0 {
 			continue
 		}
 		for _, c := range ownOf(p) {
-			well, err := r.wellOnBoth(ctx, c)
+			well, err := o.wellOnBoth(ctx, c)
 			if err != nil {
 				return err
 			}
 			if !well {
 				continue
 			}
-			runs, known, err := r.runsToo(ctx, p, c, failing)
+			runsThem, sure, err := o.runsToo(ctx, p, c, failing)
 			if err != nil {
 				return err
 			}
-			if known && !runs {
+			if sure && !runsThem {
 				continue
 			}
 			for _, k := range failing {
-				r.note("%s is new or edited, and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
-				if !known && !slices.Contains(r.stoodIn, ID{Unit: c.Unit, Command: c.Text}) { // it may not be among what that runs
+				o.Note("%s is new or edited, and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
+				if !sure && !slices.Contains(o.StoodIn, results.ID{Unit: c.Unit, Command: c.Text}) { // it may not be among what that runs
 					t.Unknown = append(t.Unknown, k)
 				}
 			}
@@ -60,8 +61,7 @@ func (r *runner) passByOwn(ctx context.Context) error {
 
 // onlyEdited says whether a file or package of tests as a whole fails for what the change makes
 // of the tests themselves: all of the base's tests in it hold.
-func (r *runner) onlyEdited(k Case) bool {
-	e := r.res.Expectations
+func onlyEdited(k results.Case, e *kept.Expectations) bool {
 	if k.ID.Test != "" || e == nil || e.Held == 0 {
 		return false
 	}
@@ -69,66 +69,66 @@ func (r *runner) onlyEdited(k Case) bool {
 }
 
 // filtered are those of a list that something is said of.
-func filtered(list []Case, is func(Case) bool) []Case {
-	return slices.DeleteFunc(slices.Clone(list), func(k Case) bool { return !is(k) })
+func filtered(list []results.Case, is func(results.Case) bool) []results.Case {
+	return slices.DeleteFunc(slices.Clone(list), func(k results.Case) bool { return !is(k) })
 }
 
 // wellOnBoth says whether a project's own command goes well on both sides. It is then one of
 // the commands of both.
-func (r *runner) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
-	id := ID{Unit: c.Unit, Command: c.Text}
-	if slices.ContainsFunc(r.sides.Plans[Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
-		return r.sides.Suites[Head][id].Status == Passed, nil
+func (o *Commands) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
+	id := results.ID{Unit: c.Unit, Command: c.Text}
+	if slices.ContainsFunc(o.On.Sides.Plans[results.Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
+		return o.On.Sides.Suites[results.Head][id].Status == results.Passed, nil
 	}
-	if slices.Contains(r.tried, known.Wholly(c)) {
+	if slices.Contains(o.Tried, known.Wholly(c)) {
 		return false, nil
 	}
-	if well, err := r.goesWell(ctx, c); err != nil || !well {
+	if well, err := o.goesWell(ctx, c); err != nil || !well {
 		return false, err
 	}
-	suite, _, err := r.tests.RunFresh(ctx, Head, c)
-	if err != nil || suite[id].Status != Passed {
-		delete(r.sides.Suites[Base], id)
+	suite, _, err := o.On.Tests.RunFresh(ctx, results.Head, c)
+	if err != nil || suite[id].Status != results.Passed {
+		delete(o.On.Sides.Suites[results.Base], id)
 		return false, err
 	}
 	suite.SetEcosystem(c.Eco)
-	r.sides.Suites[Head].Add(suite)
-	for _, side := range []Side{Base, Head} {
-		r.sides.Plans[side].Test = append(r.sides.Plans[side].Test, c)
+	o.On.Sides.Suites[results.Head].Add(suite)
+	for _, side := range []results.Side{results.Base, results.Head} {
+		o.On.Sides.Plans[side].Test = append(o.On.Sides.Plans[side].Test, c)
 	}
-	r.ownTests = append(r.ownTests, id)
+	o.Beside = append(o.Beside, id)
 	return true, nil
 }
 
 // runsToo says whether a project's own command runs the tests that fail as their runner is called
 // by itself: it fails where one that must fail is planted beside each of them. It is not known
 // where none can be planted.
-func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.Command, failing []Case) (runs, known bool, err error) {
+func (o *Commands) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.Command, failing []results.Case) (runsThem, sure bool, err error) {
 	var beside []string // as in ID.Package
 	for _, k := range failing {
 		if !slices.Contains(beside, k.ID.Package) {
 			beside = append(beside, k.ID.Package)
 		}
 	}
-	name := r.executor.Steps.Unforeseen()
+	name := o.On.Executor.Steps.Unforeseen()
 	for _, in := range beside {
-		plants := r.plantBeside(p, in, name)
+		plants := o.plantBeside(p, in, name)
 		if len(plants) == 0 {
 			return false, false, nil
 		}
-		a, err := r.arms().New(ctx, Head, StageRerun, plants, nil)
+		a, err := o.On.New(ctx, results.Head, results.StageRerun, plants, nil)
 		if err == nil {
 			err = a.Lay(ctx)
 		}
 		if err != nil {
 			return false, false, err
 		}
-		c.Stage = StageRerun
-		suite, _, err := r.tests.RunTests(ctx, Head, c)
+		c.Stage = results.StageRerun
+		suite, _, err := o.On.Tests.RunTests(ctx, results.Head, c)
 		if err = errors.Join(err, a.Close(context.WithoutCancel(ctx))); err != nil {
 			return false, false, err
 		}
-		if suite[ID{Unit: c.Unit, Command: c.Text}].Status != Failed {
+		if suite[results.ID{Unit: c.Unit, Command: c.Text}].Status != results.Failed {
 			return false, true, nil
 		}
 	}
@@ -136,27 +136,27 @@ func (r *runner) runsToo(ctx context.Context, p ecosystem.Project, c ecosystem.C
 }
 
 // plantBeside is a file with a test that must fail, beside the tests of a package or file.
-func (r *runner) plantBeside(p ecosystem.Project, in, name string) []workspace.Put {
+func (o *Commands) plantBeside(p ecosystem.Project, in, name string) []workspace.Put {
 	var out []workspace.Put
 	if by := p.Eco.Packages; by != nil {
-		for _, pkg := range r.sides.Packages {
+		for _, pkg := range o.On.Sides.Packages {
 			tests := slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles)
 			if pkg.ImportPath != in || len(tests) == 0 {
 				continue
 			}
-			src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(pkg.Dir, tests[0]))
+			src, err := ecosystem.ReadInTree(o.On.Sides.Head.Dir, path.Join(pkg.Dir, tests[0]))
 			if file, text := by.Plant(src, name); err == nil && text != "" {
 				out = append(out, workspace.Put{Path: path.Join(pkg.Dir, file), Data: []byte(text)})
 			}
 		}
 		return out
 	}
-	for _, t := range r.sides.Plans[Head].Test {
+	for _, t := range o.On.Sides.Plans[results.Head].Test {
 		if t.Eco != p.Eco.Name || t.Unit != p.Dir || t.Results == nil || t.Results.Plant == nil {
 			continue
 		}
 		_, files := t.Results.Plant(t, ecosystem.Planting{
-			Tree: r.in.Head.Dir, Passing: []string{in}, Name: name, IsTest: languages.IsTestSource, Near: func(string) bool { return true },
+			Tree: o.On.Sides.Head.Dir, Passing: []string{in}, Name: name, IsTest: languages.IsTestSource, Near: func(string) bool { return true },
 		})
 		for _, f := range files {
 			out = append(out, workspace.Put{Path: f.Path, Data: []byte(f.Text)})

@@ -1,12 +1,14 @@
-package gate
+package own
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -40,8 +42,12 @@ func TestBeyond(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &runner{res: &Result{}, executor: &execution.Executor{Steps: ecosystem.Steps{{Stage: StageTest, Side: results.Base, Duration: tt.took}}}}
-			own, given := r.beyond(tt.p, tt.besides)
+			var said []string
+			o := &Commands{
+				On:         arms.Maker{Executor: &execution.Executor{Steps: ecosystem.Steps{{Stage: results.StageTest, Side: results.Base, Duration: tt.took}}}},
+				NotCovered: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
+			}
+			own, given := o.beyond(tt.p, tt.besides)
 			var got []string
 			for _, c := range own {
 				got = append(got, c.Text)
@@ -52,8 +58,8 @@ func TestBeyond(t *testing.T) {
 			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if len(r.res.NotCovered) != tt.named {
-				t.Errorf("named: %q", r.res.NotCovered)
+			if len(said) != tt.named {
+				t.Errorf("named: %q", said)
 			}
 		})
 	}

@@ -1,0 +1,104 @@
+package own
+
+import (
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/kept"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/gate/workflows"
+)
+
+// Altered takes the blame from a project's own commands beside its runner that fail on the head
+// for what the change makes of them: a target that has another name or needs another program, a
+// workflow that sets another variable. As the base has them, they passed over the head's
+// sources, or are not the project's any more.
+func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
+	for _, id := range o.Beside {
+		failing := filtered(t.Regressed, func(k results.Case) bool { return k.ID == id })
+		if len(failing) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(o.On.Sides.Plans[results.Base].Projects, func(p ecosystem.Project) bool {
+			return p.Dir == id.Unit && slices.ContainsFunc(ownOf(p), func(c ecosystem.Command) bool { return c.Text == id.Command })
+		})
+		if at < 0 {
+			continue
+		}
+		p := o.On.Sides.Plans[results.Base].Projects[at]
+		steers := func(t sides.Touch) bool { return t.Class == compare.Steering && ecosystem.Inside(p.Dir, t.Path) }
+		inWorkflow := slices.ContainsFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
+		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.MovedTo(p.Dir))
+		has := now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
+		held := x != nil && !slices.ContainsFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
+		switch {
+		case inWorkflow && !has && o.touchesWorkflow():
+			o.NotCovered("%s: %q of the base's workflows fails with the change, which edits the workflow", p.What, id.Command)
+			dropExpectation(x, id)
+			o.setAside(id, "the change edits the workflow that has it")
+		case !held || !slices.ContainsFunc(o.On.Sides.Touched, steers):
+			continue
+		case !has:
+			o.Note("the change has no %q for the tests of %s any more: the base's passes over its sources", id.Command, p.What)
+			o.setAside(id, "the change has it no more, and the base's passes over its sources")
+		case o.On.Sides.Suites[results.Head][id].Lacks != "" || o.needsElsewhere(id):
+			o.NotCovered("%s: %q as the change has it: %s", p.What, id.Command, results.FailureLine(o.On.Sides.Suites[results.Head][id].Output))
+			o.setAside(id, "as the change has it, it needs what is not here: "+results.FailureLine(o.On.Sides.Suites[results.Head][id].Output))
+		default:
+			o.NotCovered("%s: %q fails as the change has it, and passes over its sources as the base has it: %s", p.What, id.Command, results.FailureLine(o.On.Sides.Suites[results.Head][id].Output))
+			t.Unknown = append(t.Unknown, failing...)
+		}
+		t.Regressed = slices.DeleteFunc(t.Regressed, func(k results.Case) bool { return k.ID == id })
+		t.Sort()
+	}
+}
+
+// ownOf are a project's own commands for its tests, with those of workflows.
+func ownOf(p ecosystem.Project) []ecosystem.Command {
+	out := slices.Clone(p.OwnTests)
+	for _, g := range p.Given {
+		out = append(out, g.Command)
+	}
+	return out
+}
+
+// touchesWorkflow says whether the change edits a workflow.
+func (o *Commands) touchesWorkflow() bool {
+	for _, f := range o.On.Sides.Change.Files {
+		if workflows.Is(f.Path) || workflows.Is(f.OldPath) {
+			return true
+		}
+	}
+	return false
+}
+
+// needsElsewhere says whether a command failed on the head for what this machine does not have, such
+// as a network.
+func (o *Commands) needsElsewhere(id results.ID) bool {
+	return slices.ContainsFunc(o.On.Executor.Steps, func(s ecosystem.Step) bool {
+		return s.Side == results.Head && s.Unit == id.Unit && s.Command == id.Command && s.Environment != ""
+	})
+}
+
+// setAside lets a failure of a command on the head not count.
+func (o *Commands) setAside(id results.ID, why string) {
+	test := o.On.Sides.Suites[results.Head][id]
+	test.Status = results.NotRun
+	o.On.Sides.Suites[results.Head][id] = test
+	for i, s := range o.On.Executor.Steps {
+		if s.Side == results.Head && s.Unit == id.Unit && s.Command == id.Command && s.Failed() {
+			o.On.Executor.Steps[i].Aside = why
+		}
+	}
+}
+
+// dropExpectation takes an expectation out that says nothing of the change.
+func dropExpectation(x *kept.Expectations, id results.ID) {
+	if x != nil {
+		x.Changed = slices.DeleteFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
+		x.Sum()
+	}
+}
