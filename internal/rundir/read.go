@@ -26,7 +26,9 @@ var ErrNothing = errors.New("no run was begun here")
 //     repeats the run has what decides how far it goes
 //   - 4 (since 2026-11-28): a linter that looks at nothing on both sides has not passed, and
 //     silenced expectations are also those that other files of tests keep from failing
-const Format = 4
+//   - 5 (since 2026-11-28, later): more words are results of an agent's checks; a check that the base
+//     refuses, as it expects, is introduced; own commands that the change edits stand aside
+const Format = 5
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {
