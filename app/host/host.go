@@ -22,6 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -272,6 +273,9 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		rep, err = h.door.Run(ctx, &runner, rj)
 		return err
 	})
+	if errors.Is(err, rundir.ErrInUse) { // a worker that counts as dead, on the same disk, has not ended yet
+		err = fmt.Errorf("%w: %w", queue.ErrLater, err)
+	}
 	return rep, err
 }
 

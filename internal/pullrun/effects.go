@@ -3,12 +3,15 @@ package pullrun
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Kinds of entries in an effects file. They are stored: do not change them.
@@ -19,8 +22,12 @@ const (
 )
 
 // Effects is what was posted of a run: a journal beside the run directory, in
-// which nothing is written after its SHA256SUMS.
-type Effects struct{ *journal.Journal }
+// which nothing is written after its SHA256SUMS. Like that directory it is one
+// process's: two would each post what the other has not noted yet.
+type Effects struct {
+	*journal.Journal
+	lock *workspace.Lock
+}
 
 // EffectsFile is the file of the run in dir.
 func EffectsFile(dir string) string { return dir + ".effects.jsonl" }
@@ -75,8 +82,29 @@ func (e Effects) Recall() (Posting, bool, error) {
 	return po, true, nil
 }
 
-// OpenEffects opens the effects file of the run in dir.
+// patience is how long the process that posted before may take to end.
+const patience = time.Second
+
+// OpenEffects opens the effects file of the run in dir. The error is a [rundir.UsageError]
+// of [rundir.ErrInUse] where another process posts that run.
 func OpenEffects(dir string, now func() time.Time) (Effects, error) {
+	lock, err := workspace.LockFile(EffectsFile(dir), patience)
+	if errors.Is(err, workspace.ErrBusy) {
+		return Effects{}, &rundir.UsageError{Err: fmt.Errorf("run directory %s: %w, and posts: wait until it has ended, or name another folder with --out", dir, rundir.ErrInUse)}
+	}
+	if err != nil {
+		return Effects{}, fmt.Errorf("open effects file: %w", err)
+	}
 	j, err := journal.Open(EffectsFile(dir), now)
-	return Effects{j}, err
+	if err != nil {
+		lock.Release()
+		return Effects{}, err
+	}
+	return Effects{j, lock}, nil
+}
+
+// Close closes the file, which another process may write to from then on.
+func (e Effects) Close() error {
+	defer e.lock.Release()
+	return e.Journal.Close()
 }

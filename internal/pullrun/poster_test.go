@@ -2,12 +2,39 @@ package pullrun
 
 import (
 	"encoding/json"
+	"errors"
+	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
+
+// Two processes do not post one run.
+func TestEffectsOfALiveRun(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	first, err := OpenEffects(dir, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenEffects(dir, time.Now); !errors.Is(err, rundir.ErrInUse) {
+		t.Errorf("beside the first: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenEffects(dir, time.Now)
+	if err != nil {
+		t.Fatalf("after its end: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
 
 // Each key of publish reaches the publisher, in a process that takes over as well.
 func TestKeysReachThePublisher(t *testing.T) {

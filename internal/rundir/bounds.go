@@ -42,7 +42,7 @@ func Bounded(dir string) (problems []string, err error) {
 		switch name {
 		case sumsFile, "report.json":
 			limit = maxSums
-		case "evidence.jsonl", "journal.jsonl", "events.jsonl":
+		case "evidence.jsonl", journalFile, "events.jsonl":
 			limit = maxParsed
 		}
 		total += info.Size()

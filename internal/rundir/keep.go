@@ -11,7 +11,7 @@ import (
 // Origin is the run directory that a finished run rests on: dir itself, or the one
 // that it keeps where it reused a verdict and ran nothing.
 func Origin(dir string) string {
-	j, err := journal.Read(filepath.Join(dir, "journal.jsonl"))
+	j, err := journal.Read(filepath.Join(dir, journalFile))
 	if err != nil {
 		return dir // the next reader says what is wrong
 	}

@@ -80,7 +80,7 @@ type Recorded struct {
 
 // Read reads the journal of the run in dir, to which records belong.
 func Read(dir string, records []evidence.Record) (*Recorded, error) {
-	j, err := journal.Read(filepath.Join(dir, "journal.jsonl"))
+	j, err := journal.Read(filepath.Join(dir, journalFile))
 	if err != nil {
 		return nil, err
 	}

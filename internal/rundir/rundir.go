@@ -10,6 +10,9 @@
 //   - evidence.jsonl and spill/ hold what was executed;
 //   - SHA256SUMS is written last. Nothing is written to the directory afterwards.
 //
+// That it is the only writer is held by a lock on journal.jsonl, which the kernel takes
+// back when the process ends, however it ends.
+//
 // A run's worktrees lie elsewhere, as its [Layout] says, and are removed when it ends.
 package rundir
 
@@ -28,6 +31,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/transcript"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Previous is the folder in which a run keeps the directory of the last run, whose
@@ -35,14 +39,22 @@ import (
 const Previous = "previous"
 
 const (
-	sumsFile  = "SHA256SUMS"
-	sumsDraft = ".SHA256SUMS" // while it is written
+	journalFile = "journal.jsonl"
+	sumsFile    = "SHA256SUMS"
+	sumsDraft   = ".SHA256SUMS" // while it is written
 )
+
+// patience is how long a directory may stay locked: a process that was killed has not
+// ended when the signal is sent.
+const patience = time.Second
+
+// ErrInUse says that another process works in a run directory, or in this process another run.
+var ErrInUse = errors.New("another run is at work there")
 
 // files are the names that a run directory may hold; a folder with anything else in
 // it is no run directory.
 var files = []string{
-	"report.json", "report.md", "brief.md", "journal.jsonl", "events.jsonl", "evidence.jsonl", "spill",
+	"report.json", "report.md", "brief.md", journalFile, "events.jsonl", "evidence.jsonl", "spill",
 	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", sumsFile, sumsDraft, Previous,
 }
 
@@ -80,6 +92,7 @@ type Dir struct {
 	Evidence *evidence.Log
 
 	redact func([]byte) []byte
+	lock   *workspace.Lock // for as long as it is written to
 }
 
 // Options say how a directory is written.
@@ -92,7 +105,7 @@ type Options struct {
 // Create makes the directory at path, or takes it as it is where it holds the same
 // job, broken off: the run then keeps its name. A directory that holds a finished
 // run, or another job, is emptied. The error is a [UsageError] where the path cannot
-// be a run directory.
+// be a run directory, and that of [ErrInUse] where it is one that a run writes to.
 func Create(path string, identity Identity, o Options) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -100,6 +113,7 @@ func Create(path string, identity Identity, o Options) (*Dir, error) {
 	}
 	d := &Dir{Path: path, ID: identity.Run, redact: o.redact()}
 	if err := d.claim(identity, o); err != nil {
+		d.lock.Release()
 		return nil, err
 	}
 	if err := d.open(o); err != nil {
@@ -109,18 +123,16 @@ func Create(path string, identity Identity, o Options) (*Dir, error) {
 	return d, nil
 }
 
-// Reopen opens the directory of a run that was begun, whether it was finished or not.
+// Reopen opens the directory of a run that was begun, whether it was finished or not. The
+// error is a [UsageError] of [ErrInUse] where that run is still at work.
 func Reopen(path string, o Options) (*Dir, Begun, error) {
 	d := &Dir{Path: path, redact: o.redact()}
-	var err error
-	if d.Journal, err = journal.Open(filepath.Join(path, "journal.jsonl"), o.Now); err != nil {
+	if err := d.take(); err != nil {
 		return nil, Begun{}, err
 	}
-	begun, err := Recall(path, d.Journal)
+	begun, err := d.recall(o)
 	if err != nil {
-		return nil, Begun{}, errors.Join(err, d.Journal.Close())
-	}
-	if err := d.Journal.Close(); err != nil {
+		d.lock.Release()
 		return nil, Begun{}, err
 	}
 	d.ID = begun.ID
@@ -128,6 +140,28 @@ func Reopen(path string, o Options) (*Dir, Begun, error) {
 		return nil, Begun{}, errors.Join(err, d.Close())
 	}
 	return d, begun, nil
+}
+
+func (d *Dir) recall(o Options) (Begun, error) {
+	j, err := journal.Open(filepath.Join(d.Path, journalFile), o.Now)
+	if err != nil {
+		return Begun{}, err
+	}
+	begun, err := Recall(d.Path, j)
+	return begun, errors.Join(err, j.Close())
+}
+
+// take makes this the only writer of the directory. The lock is on a file, as folders
+// cannot be locked on every file system.
+func (d *Dir) take() (err error) {
+	d.lock, err = workspace.LockFile(filepath.Join(d.Path, journalFile), patience)
+	if errors.Is(err, workspace.ErrBusy) {
+		return &UsageError{fmt.Errorf("run directory %s: %w: wait until it has ended, or name another folder with --out", d.Path, ErrInUse)}
+	}
+	if err != nil {
+		return &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	return nil
 }
 
 func (o Options) redact() func([]byte) []byte {
@@ -142,38 +176,55 @@ func (d *Dir) claim(identity Identity, o Options) error {
 	if err := os.MkdirAll(d.Path, 0o700); err != nil {
 		return &UsageError{fmt.Errorf("run directory: %w", err)}
 	}
-	have, err := os.ReadDir(d.Path)
+	have, err := d.entries()
 	if err != nil {
-		return &UsageError{fmt.Errorf("run directory: %w", err)}
+		return err
 	}
 	d.Fresh = len(have) == 0
-	finished := false
-	for _, e := range have {
-		if !slices.Contains(files, e.Name()) {
-			return &UsageError{fmt.Errorf("--out %s holds %q, which is not a run's: name an empty or new folder", d.Path, e.Name())}
-		}
-		finished = finished || e.Name() == sumsFile
+	if err := d.take(); err != nil { // not before it is known for a run directory: it makes a file
+		return err
 	}
-	if !finished && d.continues(identity, o) {
+	if have, err = d.entries(); err != nil { // what there was may have changed meanwhile
+		return err
+	}
+	if !slices.Contains(have, sumsFile) && d.continues(identity, o) {
 		return nil
 	}
-	// The journal goes first: without it, what is left of a folder that was being
-	// emptied is never taken for a run that was broken off.
-	if err := os.RemoveAll(filepath.Join(d.Path, "journal.jsonl")); err != nil {
+	// The journal is emptied first: without it, what is left of a folder that was being
+	// emptied is never taken for a run that was broken off. It stays, as it is locked.
+	if err := os.Truncate(filepath.Join(d.Path, journalFile), 0); err != nil {
 		return fmt.Errorf("run directory: %w", err)
 	}
-	for _, e := range have {
-		if err := os.RemoveAll(filepath.Join(d.Path, e.Name())); err != nil {
+	for _, name := range have {
+		if name == journalFile {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(d.Path, name)); err != nil {
 			return fmt.Errorf("run directory: %w", err)
 		}
 	}
 	return nil
 }
 
+// entries are the names in the directory, which are all a run's.
+func (d *Dir) entries() ([]string, error) {
+	have, err := os.ReadDir(d.Path)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	names := make([]string, len(have))
+	for i, e := range have {
+		if names[i] = e.Name(); !slices.Contains(files, names[i]) {
+			return nil, &UsageError{fmt.Errorf("--out %s holds %q, which is not a run's: name an empty or new folder", d.Path, names[i])}
+		}
+	}
+	return names, nil
+}
+
 // continues says whether the directory holds this same job, broken off by a version with
 // the same format, and takes over its run's name.
 func (d *Dir) continues(identity Identity, o Options) bool {
-	j, err := journal.Open(filepath.Join(d.Path, "journal.jsonl"), o.Now)
+	j, err := journal.Open(filepath.Join(d.Path, journalFile), o.Now)
 	if err != nil {
 		return false
 	}
@@ -190,7 +241,7 @@ func (d *Dir) continues(identity Identity, o Options) bool {
 }
 
 func (d *Dir) open(o Options) (err error) {
-	if d.Journal, err = journal.Open(filepath.Join(d.Path, "journal.jsonl"), o.Now); err != nil {
+	if d.Journal, err = journal.Open(filepath.Join(d.Path, journalFile), o.Now); err != nil {
 		return err
 	}
 	d.Journal.Redact, d.Journal.Kept = o.Redact, o.Kept
@@ -201,8 +252,9 @@ func (d *Dir) open(o Options) (err error) {
 	return err
 }
 
-// Close closes the files of the directory.
+// Close closes the files of the directory, which another run may write to from then on.
 func (d *Dir) Close() error {
+	defer d.lock.Release()
 	var errs []error
 	if d.Evidence != nil {
 		errs = append(errs, d.Evidence.Close())

@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ func TestCreate(t *testing.T) {
 	if !first.Fresh || first.Resumed {
 		t.Errorf("a new one: %+v", first)
 	}
+	closed(t, first)
 	again := begin(t, path, Identity{Run: "r2", Head: "a"})
 	if again.Fresh || !again.Resumed || again.ID != "r1" {
 		t.Errorf("the same job: fresh %t, resumed %t, run %s", again.Fresh, again.Resumed, again.ID)
@@ -48,19 +50,70 @@ func TestCreate(t *testing.T) {
 	if err := again.Seal(); err != nil {
 		t.Fatal(err)
 	}
+	closed(t, again)
 	finished := begin(t, path, Identity{Run: "r3", Head: "a"})
 	if finished.Resumed || finished.ID != "r3" || IsFinished(path) {
 		t.Errorf("a finished run: resumed %t, run %s", finished.Resumed, finished.ID)
 	}
+	closed(t, finished)
 	other := begin(t, path, Identity{Run: "r4", Head: "b"})
 	if other.Resumed || other.ID != "r4" {
 		t.Errorf("another job: resumed %t, run %s", other.Resumed, other.ID)
 	}
+	closed(t, other)
 	if err := os.WriteFile(filepath.Join(path, "thesis.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Create(path, Identity{Run: "r5"}, Options{Now: clock}); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
 		t.Errorf("another's folder: %v", err)
+	}
+}
+
+func closed(t *testing.T, d *Dir) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A directory that a run writes to is no other's: neither the same job nor another one
+// changes anything of it, nor is it concluded.
+func TestDirectoryOfALiveRun(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	live := begin(t, path, Identity{Run: "r1", Head: "a"})
+	for _, head := range []string{"a", "b"} {
+		var usage *UsageError
+		_, err := Create(path, Identity{Run: "r2", Head: head}, Options{Now: clock})
+		if !errors.Is(err, ErrInUse) || !errors.As(err, &usage) || !strings.Contains(err.Error(), path) {
+			t.Errorf("head %s: %v", head, err)
+		}
+	}
+	if _, _, err := Reopen(path, Options{Now: clock}); !errors.Is(err, ErrInUse) {
+		t.Errorf("concluded: %v", err)
+	}
+	if err := live.Journal.Append("stage", "gate", 1); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, live)
+	again := begin(t, path, Identity{Run: "r3", Head: "a"})
+	if _, ok := again.Journal.Lookup("stage", "gate"); !ok || !again.Resumed {
+		t.Errorf("after its end: resumed %t, what it noted is there %t", again.Resumed, ok)
+	}
+}
+
+// A folder that is no run directory gets no file by being named.
+func TestAnotherFolderIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	if err := os.WriteFile(filepath.Join(path, "thesis.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path, Identity{Run: "r1"}, Options{Now: clock}); err == nil {
+		t.Error("taken")
+	}
+	if _, err := os.Lstat(filepath.Join(path, journalFile)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a journal: %v", err)
 	}
 }
 

@@ -55,14 +55,22 @@ func (l *Lock) Release() {
 	}
 }
 
-// errBusy means that someone else holds a lock.
-var errBusy = errors.New("in use")
+// ErrBusy means that another holds a lock.
+var ErrBusy = errors.New("in use")
+
+// LockFile locks a file, which it makes, for one holder alone. It waits as long as patience
+// says while another holds it, and then returns [ErrBusy].
+func LockFile(path string, patience time.Duration) (*Lock, error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, ErrBusy)
+	defer cancel()
+	return acquire(ctx, path, syscall.LOCK_EX)
+}
 
 // acquire takes a lock on a file, which it makes, and waits while others hold it.
 func acquire(ctx context.Context, path string, how int) (*Lock, error) {
 	for {
 		l, err := tryAcquire(path, how)
-		if !errors.Is(err, errBusy) {
+		if !errors.Is(err, ErrBusy) {
 			return l, err
 		}
 		select {
@@ -73,7 +81,7 @@ func acquire(ctx context.Context, path string, how int) (*Lock, error) {
 	}
 }
 
-// tryAcquire takes a lock or returns errBusy. A lock on a file that was removed
+// tryAcquire takes a lock or returns [ErrBusy]. A lock on a file that was removed
 // meanwhile is worth nothing, so that counts as busy too.
 func tryAcquire(path string, how int) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
@@ -83,7 +91,7 @@ func tryAcquire(path string, how int) (*Lock, error) {
 	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
-			return nil, errBusy
+			return nil, ErrBusy
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -94,7 +102,7 @@ func tryAcquire(path string, how int) (*Lock, error) {
 	}
 	if there, err := os.Lstat(path); err != nil || !os.SameFile(ours, there) {
 		f.Close()
-		return nil, errBusy
+		return nil, ErrBusy
 	}
 	return &Lock{file: f}, nil
 }

@@ -29,7 +29,7 @@ func (g *Git) Prune(ctx context.Context, home string, log *slog.Logger) (int, er
 	for _, mark := range marks {
 		m := &Mirror{Dir: filepath.Dir(mark), git: g}
 		switch err := m.prune(ctx); {
-		case errors.Is(err, errBusy):
+		case errors.Is(err, ErrBusy):
 		case ctx.Err() != nil:
 			return n, fmt.Errorf("prune mirrors: %w", context.Cause(ctx))
 		case err != nil:
@@ -81,7 +81,7 @@ func (m *Mirror) prune(ctx context.Context) error {
 func (w *sweeper) histories() error {
 	root := filepath.Join(w.dir, historyDir)
 	lock, err := tryAcquire(filepath.Join(w.dir, "mirror.git")+historyLock, syscall.LOCK_EX)
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, ErrBusy) {
 		return nil
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ func (w *sweeper) run(ctx context.Context, dir string) error {
 		return nil
 	}
 	lock, err := tryAcquire(filepath.Join(dir, lockName), syscall.LOCK_EX)
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, ErrBusy) {
 		w.swept.Live++
 		return nil
 	}
@@ -126,7 +126,7 @@ func (w *sweeper) mirror() error {
 		return nil
 	}
 	lock, err := tryAcquire(dir+".lock", syscall.LOCK_EX)
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, ErrBusy) {
 		return nil
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ func Trim(ctx context.Context, home string, want int64, log *slog.Logger) (int64
 		}
 		before := t.freed
 		switch err := t.project(dir); {
-		case errors.Is(err, errBusy):
+		case errors.Is(err, ErrBusy):
 			busy = true
 		case err != nil:
 			log.WarnContext(ctx, "caches of a project are not removed", "dir", dir, "error", err)
@@ -107,7 +107,7 @@ func (t *trimmer) project(dir string) error {
 	return errors.Join(t.remove(mirror), t.remove(filepath.Join(dir, historyDir)), t.remove(filepath.Join(dir, "cache")), t.leavings(dir))
 }
 
-// idle returns errBusy where a run is at work.
+// idle returns ErrBusy where a run is at work.
 func idle(project string) error {
 	runs, err := os.ReadDir(filepath.Join(project, "worktrees"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
