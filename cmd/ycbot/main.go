@@ -38,6 +38,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/redirect"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
 	"github.com/ycbot/ycbot/internal/telemetry"
@@ -66,11 +67,11 @@ const idleConns = 16
 func newClient() *http.Client {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return http.DefaultClient
+		return redirect.Client(http.DefaultClient)
 	}
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = idleConns
-	return &http.Client{Transport: t}
+	return redirect.Client(&http.Client{Transport: t}) // what it sends is the secret of login and models, too
 }
 
 // A program is what the commands are given of the process they run in.

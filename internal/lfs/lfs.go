@@ -64,6 +64,9 @@ func (c Client) Fetch(ctx context.Context, origin workspace.Remote, endpoint str
 		if len(via) >= 10 {
 			return errors.New("it leads on and on")
 		}
+		if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
+			req.Header = http.Header{} // the credential, in whichever header it is, is for no other
+		}
 		return c.allowed(req.Context(), req.URL, own)
 	}
 	c.HTTP = &client

@@ -41,7 +41,7 @@ func client(storage *httptest.Server) Client {
 	c := storage.Client()
 	t, _ := c.Transport.(*http.Transport)
 	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if strings.HasPrefix(addr, "files.example.com:") {
+		if strings.HasPrefix(addr, "files.example.com:") || strings.HasPrefix(addr, "more.example.com:") {
 			addr = storage.Listener.Addr().String()
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -56,6 +56,14 @@ func serve(t *testing.T, all []workspace.Pointer) (c Client, url string, asked *
 	t.Helper()
 	asked = new([]int)
 	storage := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/led" {
+			if r.Header.Get("X-Signed") != "" || r.Header.Get("X-Token") != "" {
+				http.Error(w, "a credential of another host", http.StatusTeapot)
+				return
+			}
+			fmt.Fprint(w, "content 7")
+			return
+		}
 		if r.Header.Get("Authorization") != "" {
 			http.Error(w, "a credential", http.StatusTeapot)
 			return
@@ -70,6 +78,9 @@ func serve(t *testing.T, all []workspace.Pointer) (c Client, url string, asked *
 			w.Header().Set("Content-Length", "100")
 		case 6:
 			http.Redirect(w, r, "https://127.0.0.1:1/x", http.StatusFound)
+			return
+		case 7: // on a host of its own, as a bucket is
+			http.Redirect(w, r, "https://more.example.com/led", http.StatusFound)
 			return
 		}
 		fmt.Fprintf(w, "content %d", i)

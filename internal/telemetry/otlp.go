@@ -18,6 +18,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/ycbot/ycbot/internal/redirect"
 )
 
 // An otlpClient sends traces by OTLP over HTTP, with the settings of
@@ -84,7 +86,9 @@ func newOTLPClient(getenv func(string) string) (*otlpClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true}}
+	c.client = redirect.Client(&http.Client{ // the headers are often a key
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true},
+	})
 	return c, nil
 }
 

@@ -16,6 +16,24 @@ func environ(env map[string]string) func(string) string {
 	return func(name string) string { return env[name] }
 }
 
+// The collector's headers, which often are a key, go to no host that it leads to.
+func TestUploadIsNotLedOn(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s with %v", r.Method, r.URL, r.Header)
+	}))
+	defer other.Close()
+	srv := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer srv.Close()
+	c, err := newOTLPClient(environ(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": srv.URL, "OTEL_EXPORTER_OTLP_HEADERS": "x-team=secret"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.send(t.Context(), []byte("x")); err == nil || !strings.Contains(err.Error(), other.URL) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A batch arrives as the specification has it: path, type, headers, compression; and is
 // sent again where the collector was busy, and not where it refused.
 func TestUploadTraces(t *testing.T) {

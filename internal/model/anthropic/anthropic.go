@@ -41,7 +41,7 @@ type Options struct {
 	KeyHeader  string            // "": x-api-key
 	Headers    map[string]string // sent with each request, such as anthropic-beta
 	Model      string
-	HTTPClient *http.Client
+	HTTPClient *http.Client // nil: http.DefaultClient
 	Retry      model.Retry
 	Now        func() time.Time
 	Jitter     func() float64                                    // 0 to 1; nil: random
@@ -69,9 +69,7 @@ func New(o Options) (*Model, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultBaseURL
 	}
-	if o.HTTPClient == nil {
-		o.HTTPClient = http.DefaultClient
-	}
+	o.HTTPClient = wire.Client(o.HTTPClient)
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "text/event-stream")

@@ -96,9 +96,7 @@ func client(o Options, api string) (*Model, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultBaseURL
 	}
-	if o.HTTPClient == nil {
-		o.HTTPClient = http.DefaultClient
-	}
+	o.HTTPClient = wire.Client(o.HTTPClient)
 	opts := []option.RequestOption{option.WithBaseURL(o.BaseURL + "/"), option.WithHTTPClient(o.HTTPClient), option.WithMaxRetries(0)}
 	for name, value := range o.Headers {
 		opts = append(opts, option.WithHeader(name, value))

@@ -99,6 +99,43 @@ func TestWebPage(t *testing.T) {
 	}
 }
 
+// The key and the conversation go to the endpoint that was named, and to no host that it
+// leads to, whichever header the key is in: the error names both, and it is not asked again.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s with %v", r.Method, r.URL, r.Header)
+	}))
+	defer other.Close()
+	for _, a := range modeltest.APIs() {
+		for _, header := range []string{"", "api-key"} {
+			for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+				asked := 0
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					asked++
+					http.Redirect(w, r, other.URL+r.URL.Path, status)
+				}))
+				to := target(a, srv.URL)
+				to.Preset.KeyHeader = header
+				o := options()
+				o.Retry.Tries = 3
+				m, err := to.Open(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}}, nil)
+				if !errors.Is(err, model.ErrModel) || asked != 1 || !strings.Contains(err.Error(), srv.URL) || !strings.Contains(err.Error(), other.URL) {
+					t.Errorf("%s %s %d: error %v after %d requests", a.Name, header, status, err, asked)
+				}
+				if f := to.Probe(t.Context(), m); f.Trouble != provider.TroubleEndpoint {
+					t.Errorf("%s %s %d: doctor says %+v", a.Name, header, status, f)
+				}
+				srv.Close()
+			}
+		}
+	}
+}
+
 // Which models are asked with an effort, by which API.
 func TestTakesEffort(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/redirect"
 )
 
 // CodeWebPage is the Code of a Fault where the endpoint is no provider's API.
@@ -69,6 +70,7 @@ func (f *Fault) Unwrap() []error {
 func (c *Caller) fault(err error) *Fault {
 	var refusal *Refusal
 	var inside *Broken
+	var led *redirect.Error
 	var transport *url.Error
 	f := &Fault{Again: true, cause: err}
 	switch {
@@ -84,6 +86,9 @@ func (c *Caller) fault(err error) *Fault {
 	case errors.As(err, &inside):
 		f.Code, f.Text = inside.Code, inside.Error()
 		f.inside(inside)
+	case errors.As(err, &led):
+		f.Status, f.Text = led.Status, led.Error()
+		f.refuse(model.ErrModel)
 	case errors.As(err, &transport):
 		f.Text = transport.Err.Error() // without the URL, which an operator may have put a password into
 	default:

@@ -25,6 +25,7 @@ import (
 	"github.com/openai/openai-go/packages/ssestream"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/redirect"
 )
 
 // Options says how a provider is asked, whatever its API.
@@ -78,6 +79,15 @@ func retry(r model.Retry) model.Retry {
 		r.IdleFor = 120 * time.Second
 	}
 	return r
+}
+
+// Client is what a provider is asked with: c, nil for the default one, where redirects to
+// other hosts are not followed. Keys and conversations are for the endpoint that was named.
+func Client(c *http.Client) *http.Client {
+	if c == nil {
+		c = http.DefaultClient
+	}
+	return redirect.Client(c)
 }
 
 func wait(ctx context.Context, d time.Duration) error {

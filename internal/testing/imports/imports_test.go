@@ -96,20 +96,21 @@ var table = []row{
 	{"internal/lfs", "internal/workspace internal/proxy"},   // whose pointers it fetches the contents of
 	{"internal/disk", "internal/folder internal/workspace"}, // which knows what can be made again
 	{"internal/model", ""},
-	{"internal/model/wire", "internal/model"},
+	{"internal/model/wire", "internal/model internal/redirect"},
 	{"internal/model/openai", "internal/model internal/model/wire"},
 	{"internal/model/anthropic", "internal/model internal/model/wire"},
 	{"internal/model/provider", "internal/model internal/model/wire internal/model/openai internal/model/anthropic"},
 	{"internal/model/script", "internal/model"},
-	{"internal/github", ""},
+	{"internal/github", "internal/redirect"},
 	{"internal/transcript", "internal/journal internal/store"},
 	{"internal/journal", "internal/store"},
 	{"internal/store", "internal/blobs"},
 	{"internal/blobs", "-"}, // bytes under names: it knows no run
 	{"internal/config", ""},
-	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
+	{"internal/telemetry", "internal/redirect internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
 	{"internal/pattern", "-"},
+	{"internal/redirect", "-"},
 	{"internal/columns", "-"},
 	{"internal/sorted", "-"},
 	{"internal/usage", "-"},
