@@ -16,6 +16,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/redirect"
 )
 
 // DefaultBaseURL is where the REST API of github.com is.
@@ -86,7 +87,7 @@ func New(opts Options) (*Client, error) {
 	}
 	// Only asking for a token is tried again below ghinstallation: all else is
 	// above it, so that each try has a token that is valid then.
-	apps, err := ghinstallation.NewAppsTransport(newRetry(opts, finished{direct}, tokenRequest), opts.App.ID, opts.App.Key)
+	apps, err := ghinstallation.NewAppsTransport(newRetry(opts, &finished{next: direct, now: opts.Now}, tokenRequest), opts.App.ID, opts.App.Key)
 	if err != nil {
 		return nil, fmt.Errorf("github: key of App %d: %w", opts.App.ID, err)
 	}
@@ -94,24 +95,27 @@ func New(opts Options) (*Client, error) {
 	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
 	limit(installation, opts.App)
 	c := &Client{app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport}
+	one := single{installation, make(chan struct{}, 1)}
 	c.token = func(ctx context.Context) (string, error) {
 		c.made.Store(true)
-		return installation.Token(ctx)
+		return one.token(ctx)
 	}
-	c.api = apiClient(base, &conditional{next: newRetry(opts, noted{installation, &c.made}, anyRequest)})
+	c.api = apiClient(base, &conditional{next: newRetry(opts, minted{installation, c.token}, anyRequest)})
 	return c, nil
 }
 
-// noted knows when a token is made: for the first request.
-type noted struct {
-	next http.RoundTripper
-	made *atomic.Bool
+// minted has the token made before a request needs it.
+type minted struct {
+	next  http.RoundTripper
+	token func(context.Context) (string, error)
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (n noted) RoundTrip(r *http.Request) (*http.Response, error) {
-	n.made.Store(true)
-	return n.next.RoundTrip(r)
+func (m minted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := m.token(r.Context()); err != nil {
+		return nil, err
+	}
+	return m.next.RoundTrip(r)
 }
 
 // limit says what the tokens of an installation are for.
@@ -172,13 +176,10 @@ func apiClient(base *url.URL, rt http.RoundTripper) *gh.Client {
 // sameHost follows a redirect, as of a renamed repository, only where the token
 // goes to whom it is for and the request stays what it was.
 func sameHost(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	switch {
-	case len(via) >= 5:
-		return errors.New("more than 5 redirects")
-	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
-		return fmt.Errorf("redirect to another host, %s://%s", req.URL.Scheme, req.URL.Host)
-	case req.Method != first.Method:
+	if err := redirect.Same(req, via); err != nil {
+		return err
+	}
+	if first := via[0]; req.Method != first.Method {
 		return fmt.Errorf("redirect of a %s that would become a %s", first.Method, req.Method)
 	}
 	return nil

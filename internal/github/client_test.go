@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,6 +254,72 @@ func TestConditional(t *testing.T) {
 	}
 	if !cmp.Equal(status, []int{200, http.StatusNotModified, 200}) {
 		t.Errorf("statuses %v", status)
+	}
+}
+
+// A stalled transport answers requests for tokens when released.
+type stalled struct {
+	asked   *atomic.Int32
+	release chan struct{}
+}
+
+func (s stalled) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, "/access_tokens") {
+		s.asked.Add(1)
+		select {
+		case <-s.release:
+		case <-req.Context().Done():
+			return nil, context.Cause(req.Context())
+		}
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// While GitHub makes no token, callers have their answer within their own time, also those
+// that wait behind one that has more of it; the one request goes on, and the token that it
+// made is given back.
+func TestTokenOfAHangingGitHub(t *testing.T) {
+	t.Parallel()
+	real, n := world(t)
+	app := real.AddApp(7, "ycbot")
+	slow := stalled{new(atomic.Int32), make(chan struct{})}
+	c, err := github.New(github.Options{
+		BaseURL: real.URL, Now: real.Now, Transport: slow,
+		App: &github.App{ID: 7, Key: app.Key, Installation: real.Install(app, writer(), widgets)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, end := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := c.Pull(long, widgets, n)
+		first <- err
+	}()
+	for slow.asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for name, call := range map[string]func(context.Context) error{
+		"token": func(ctx context.Context) error { _, err := c.Token(ctx); return err },
+		"call":  func(ctx context.Context) error { _, err := c.Pull(ctx, widgets, n); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		began := time.Now()
+		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %v after %v", name, err, time.Since(began))
+		}
+		cancel()
+	}
+	end()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first: %v", err)
+	}
+	close(slow.release)
+	if err := c.Revoke(t.Context()); err != nil || slow.asked.Load() != 1 {
+		t.Errorf("%v after %d requests for a token", err, slow.asked.Load())
+	}
+	if uses := real.TokenUses(); len(uses) != 1 || !uses[0].Revoked {
+		t.Errorf("tokens: %+v", uses)
 	}
 }
 

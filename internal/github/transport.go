@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -104,16 +105,108 @@ func tokenRequest(req *http.Request) bool {
 }
 
 // finished lets a request for a token come to its end though its context does: a token
-// that was made and reaches no one cannot be given back.
-type finished struct{ next http.RoundTripper }
+// that was made and reaches no one cannot be given back. Who asked waits no longer than
+// its context lasts; who asks next, as to give the token back, gets what came of it.
+type finished struct {
+	next http.RoundTripper // which ends by itself in time
+	now  func() time.Time
 
-// RoundTrip implements [http.RoundTripper].
-func (f finished) RoundTrip(req *http.Request) (*http.Response, error) {
+	mu  sync.Mutex
+	out *mint // is under way, or has made a token that reached no one; nil: there is none
+}
+
+// A mint is a request for a token, and what came of it.
+type mint struct {
+	done chan struct{} // is closed when the rest is set
+	at   time.Time
+	resp *http.Response
+	body []byte
+	err  error
+}
+
+// leftMost is how old a token may be that was made for no one: it lives for an hour.
+const leftMost = 10 * time.Minute
+
+// RoundTrip implements [http.RoundTripper]. All requests for tokens ask for the same one.
+func (f *finished) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if !tokenRequest(req) || ctx.Err() != nil {
 		return f.next.RoundTrip(req)
 	}
-	return f.next.RoundTrip(req.WithContext(context.WithoutCancel(ctx)))
+	m := f.begin(req)
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	f.forget(m)
+	if m.err != nil {
+		return nil, m.err
+	}
+	resp := *m.resp
+	resp.Header = m.resp.Header.Clone()
+	setBody(&resp, m.body)
+	return &resp, nil
+}
+
+// begin returns the request that is under way, or sends req.
+func (f *finished) begin(req *http.Request) *mint {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m := f.out; m != nil {
+		select {
+		case <-m.done:
+			if f.now().Sub(m.at) < leftMost {
+				return m
+			}
+		default:
+			return m
+		}
+	}
+	m := &mint{done: make(chan struct{})}
+	f.out = m
+	go func() {
+		m.resp, m.body, m.err = read(f.next.RoundTrip(req.WithContext(context.WithoutCancel(req.Context()))))
+		if m.at = f.now(); m.err != nil || m.resp.StatusCode/100 != 2 { // no token: the next asks again
+			f.forget(m)
+		}
+		close(m.done)
+	}()
+	return m
+}
+
+func (f *finished) forget(m *mint) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.out == m {
+		f.out = nil
+	}
+}
+
+func read(resp *http.Response, err error) (*http.Response, []byte, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp, body, err
+}
+
+// A single has one caller at a time ask for the token of an installation; the others wait
+// for their turn as long as their contexts last, which a lock would not look at.
+type single struct {
+	installation *ghinstallation.Transport
+	turn         chan struct{} // holds one while there is a token to ask for
+}
+
+func (s single) token(ctx context.Context) (string, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	return s.installation.Token(ctx)
 }
 
 func (t *retry) RoundTrip(req *http.Request) (*http.Response, error) {
