@@ -71,13 +71,19 @@ type Performer interface {
 	// Verify performs the job.
 	Verify(ctx context.Context, j job.Job, dir string) (*report.Report, error)
 	// Finish says how the run in dir ended. A nil report is a run that came to
-	// none, because of failure.
+	// none, because of failure; where that is a [Cancelled], because it was cancelled.
 	Finish(ctx context.Context, j job.Job, dir string, rep *report.Report, failure error) (Posted, error)
 	// Publish posts a run directory that another job left.
 	Publish(ctx context.Context, e *event.Event, dir string) (*report.Report, Posted, error)
 	// NewRun names a run.
 	NewRun() string
 }
+
+// A Cancelled is the failure of a run that was cancelled. It reads as what it holds.
+type Cancelled struct{ Err error }
+
+func (c *Cancelled) Error() string { return c.Err.Error() }
+func (c *Cancelled) Unwrap() error { return c.Err }
 
 // Posted is what people can see.
 type Posted struct {
@@ -266,6 +272,9 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 	var rep *report.Report
 	if failure == nil {
 		rep, failure = x.guarded(ctx, j, dir)
+	}
+	if failure != nil && ctx.Err() != nil {
+		failure = &Cancelled{failure}
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()

@@ -280,7 +280,8 @@ func (h *Host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	defer h.stop()
 	defer h.poster.Close()
 	if rep == nil {
-		rep = pullrun.Remains(h.Machine, dir, failure)
+		var cancelled *action.Cancelled
+		rep = pullrun.Remains(h.Machine, dir, failure, errors.As(failure, &cancelled))
 	}
 	posted, err := h.poster.Finish(ctx, dir, rep, publish.Ending{Why: failure})
 	if rep != nil {

@@ -237,7 +237,7 @@ func (h *jobHost) posting(a app.Assignment) pullrun.Posting {
 // Verify implements [app.Performer].
 func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
-		return pullrun.Salvager(h.m).Salvage(a.Dir, "") // it had ended, and was not reported
+		return pullrun.Salvager(h.m).Salvage(a.Dir, "", false) // it had ended, and was not reported
 	}
 	fetcher, err := h.client(a.Job, fetching())
 	if err != nil {
@@ -315,10 +315,10 @@ func (h *jobHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 		h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
 	}
 	if rep == nil {
-		rep = pullrun.Remains(h.m, a.Dir, e.Failure)
+		rep = pullrun.Remains(h.m, a.Dir, e.Failure, e.Kind != "")
 	}
 	defer h.giveBack(ctx)
-	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
+	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind), Why: e.Failure})
 	return rep, barred(err)
 }
 

@@ -605,6 +605,24 @@ func TestActionCancelled(t *testing.T) {
 	}
 }
 
+// What fails before the gate begins is no one's cancelling: the check could not verify, and
+// comment and summary say why.
+func TestActionFailsBeforeTheGate(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "remove", Delete: []string{".github/ycbot.yml"}})
+	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "a folder", Files: map[string]string{".github/ycbot.yml/x": "y"}})
+	s := h.step(t, "pull_request", h.opened(), nil)
+	const why = ".github/ycbot.yml"
+	if s.code != 3 || s.outputs["verdict"] != "ERROR" || !strings.Contains(s.summary, why) || !strings.Contains(s.log, "::error title=ycbot%3A could not verify::") {
+		t.Errorf("exit %d, outputs %v, summary\n%s\n%s", s.code, s.outputs, s.summary, s.log)
+	}
+	h.one(t, "failure", why)
+	if checks := h.CheckRuns(h.repo); len(checks) == 1 && checks[0].Output.Title != "could not verify" {
+		t.Errorf("check run %+v", checks[0].Output)
+	}
+}
+
 // Out of time, and a provider that is not there: an end that people can see, with
 // what was found.
 func TestActionPartial(t *testing.T) {

@@ -163,14 +163,14 @@ func Observers(fs ...func(agent.Event)) func(agent.Event) {
 // MakeParent makes the folder in which a run directory and its effects file lie.
 func MakeParent(dir string) error { return os.MkdirAll(filepath.Dir(dir), 0o700) }
 
-// Remains is the report of the run in dir that failed, made of what it left; nil where it
-// left nothing.
-func Remains(m machine.Machine, dir string, failure error) *report.Report {
+// Remains is the report of the run in dir that failed or was cancelled, made of what it
+// left; nil where it left nothing.
+func Remains(m machine.Machine, dir string, failure error, cancelled bool) *report.Report {
 	why := "the run ended early"
 	if failure != nil {
 		why = failure.Error()
 	}
-	rep, err := Salvager(m).Salvage(dir, why)
+	rep, err := Salvager(m).Salvage(dir, why, cancelled)
 	if err != nil {
 		if !errors.Is(err, rundir.ErrNothing) {
 			m.Log.Warn("report on what the run left", "dir", dir, "error", err)

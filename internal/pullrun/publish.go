@@ -129,8 +129,9 @@ func Finalize(ctx context.Context, m machine.Machine, connect func() (*GitHub, e
 	}
 	poster := NewPoster(m, h.Client, po, e, 0)
 	defer poster.Close()
-	rep := Remains(m, dir, errors.New("ycbot was killed before the run had ended"))
-	if rep != nil && rep.Outcome == report.Cancelled && m.Getenv("JOB_STATUS") != "cancelled" {
+	cancelled := m.Getenv("JOB_STATUS") == "cancelled"
+	rep := Remains(m, dir, errors.New("ycbot was killed before the run had ended"), cancelled)
+	if rep != nil && rep.Outcome == report.Cancelled && !cancelled {
 		rep.Outcome = report.Errored // the machine killed it, perhaps for want of memory; no one cancelled it
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTime)

@@ -136,7 +136,7 @@ func RunAndPost(ctx context.Context, m machine.Machine, h *GitHub, rj run.Job, v
 	}
 	rep, failure := verify(ctx, rj, poster.First)
 	if rep == nil {
-		rep = Remains(m, rj.Out, failure)
+		rep = Remains(m, rj.Out, failure, ctx.Err() != nil)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTime)
 	defer cancel()

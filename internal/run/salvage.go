@@ -22,9 +22,9 @@ type Salvager struct {
 }
 
 // Salvage returns the report of the run in dir. A run that was broken off is
-// concluded first: what it found stays, and its verdict says why there is none. The
-// error is [rundir.ErrNothing] where no run was begun.
-func (v Salvager) Salvage(path, why string) (*report.Report, error) {
+// concluded first: what it found stays, and its verdict says why there is none: it was
+// cancelled, or failed. The error is [rundir.ErrNothing] where no run was begun.
+func (v Salvager) Salvage(path, why string, cancelled bool) (*report.Report, error) {
 	if rundir.IsFinished(path) {
 		return rundir.ReadReport(path)
 	}
@@ -35,18 +35,21 @@ func (v Salvager) Salvage(path, why string) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := v.conclude(dir, begun, why)
+	rep, err := v.conclude(dir, begun, why, cancelled)
 	if err := dir.Close(); err != nil {
 		v.Log.Warn("close run", "run", dir.ID, "error", err)
 	}
 	return rep, err
 }
 
-func (v Salvager) conclude(dir *rundir.Dir, begun rundir.Begun, why string) (*report.Report, error) {
+func (v Salvager) conclude(dir *rundir.Dir, begun rundir.Begun, why string, cancelled bool) (*report.Report, error) {
 	rep, finished := rundir.Lookup[*report.Report](dir.Journal, "stage", "report")
 	if !finished {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(errors.New(why))
+		defer cancel(nil)
+		if cancelled {
+			cancel(errors.New(why))
+		}
 		f := FoundIn(dir.Journal)
 		f.Failure = errors.New(why)
 		var err error
