@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,8 +114,40 @@ type Step struct {
 // session is a Step that runs.
 type session struct {
 	Step
-	out  *githubactions.Action
-	fork bool // the event is a fork's own, whose token only reads
+	out       *githubactions.Action
+	fork      bool     // the event is a fork's own, whose token only reads
+	unwritten []string // files of the runner that could not be written
+}
+
+// An unfailing writer loses what cannot be written, as to a log that no one reads any more:
+// the library panics then.
+type unfailing struct{ io.Writer }
+
+func (u unfailing) Write(p []byte) (int, error) {
+	_, _ = u.Writer.Write(p)
+	return len(p), nil
+}
+
+// output sets an output of the step.
+func (x *session) output(name, value string) {
+	x.write("GITHUB_OUTPUT", func() { x.out.SetOutput(name, value) })
+}
+
+// summary adds Markdown to the summary of the job.
+func (x *session) summary(markdown string) {
+	x.write("GITHUB_STEP_SUMMARY", func() { x.out.AddStepSummary(markdown) })
+}
+
+// write has the library write a file of the runner. It panics where that cannot be done, as
+// on a full disk, which must not keep the step from completing what it began on GitHub.
+func (x *session) write(file string, do func()) {
+	defer func() {
+		if p := recover(); p != nil && !slices.Contains(x.unwritten, file) {
+			x.unwritten = append(x.unwritten, file)
+			x.out.WithFieldsMap(map[string]string{"title": "ycbot: could not write " + file}).Errorf("%s", cut(oneLine(fmt.Sprint(p))))
+		}
+	}()
+	do()
 }
 
 // Run performs the step and returns its exit code: 0 also where nothing was to be
@@ -126,7 +159,7 @@ func (s Step) Run(ctx context.Context) (code int, err error) {
 			return report.ExitError, fmt.Errorf("%s is not set: ycbot action is a step of a GitHub workflow; elsewhere use ycbot run", name)
 		}
 	}
-	x := &session{Step: s, out: githubactions.New(githubactions.WithWriter(s.Stdout), githubactions.WithGetenv(s.Getenv))}
+	x := &session{Step: s, out: githubactions.New(githubactions.WithWriter(unfailing{s.Stdout}), githubactions.WithGetenv(s.Getenv))}
 	for _, secret := range []string{s.Inputs.Token, s.Inputs.APIKey} {
 		if secret != "" {
 			x.out.AddMask(secret)
@@ -188,8 +221,8 @@ func (x *session) failed(ctx context.Context, j job.Job, err error) (int, error)
 	if ctx.Err() != nil {
 		return report.ExitError, err
 	}
-	x.out.SetOutput("verdict", string(report.Error))
-	x.out.AddStepSummary("### " + couldNot + "\n\n" + report.InertMarkdown(err.Error(), 4000))
+	x.output("verdict", string(report.Error))
+	x.summary("### " + couldNot + "\n\n" + report.InertMarkdown(err.Error(), 4000))
 	if x.Host != nil && j.HeadSHA != "" {
 		if failure := x.Host.Fail(ctx, j, err); failure != nil {
 			x.out.Warningf("ycbot could not complete the check: %s", oneLine(failure.Error()))
@@ -266,8 +299,8 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 			return report.ExitPass, x.skip(ctx, job.Decision{Job: j, Skip: &s})
 		}
 	}
-	x.out.SetOutput("run-id", id)
-	x.out.SetOutput("report-dir", dir) // also for the steps that run when this one is killed
+	x.output("run-id", id)
+	x.output("report-dir", dir) // also for the steps that run when this one is killed
 	failure := x.Host.Begin(ctx, j, dir)
 	var rep *report.Report
 	if failure == nil {
@@ -337,7 +370,7 @@ func (x *session) publish(ctx context.Context, e *event.Event) (int, error) {
 func (x *session) skip(ctx context.Context, d job.Decision) error {
 	s := *d.Skip
 	x.out.Infof("ycbot: nothing to do (%s): %s", s.Code, oneLine(s.Text))
-	x.out.SetOutput("verdict", "")
+	x.output("verdict", "")
 	if s.Excluded() || s.Refused() {
 		if err := x.Host.Decline(ctx, d.Job, s); err != nil {
 			x.out.Warningf("ycbot could not complete the check: %s", oneLine(err.Error()))
@@ -345,10 +378,10 @@ func (x *session) skip(ctx context.Context, d job.Decision) error {
 	}
 	switch s.Notify {
 	case job.NotifyComment:
-		x.out.AddStepSummary("### ycbot: nothing was run\n\n" + s.Text)
+		x.summary("### ycbot: nothing was run\n\n" + s.Text)
 		return x.Host.Reply(ctx, d.Job, s)
 	case job.NotifySummary:
-		x.out.AddStepSummary("### ycbot: nothing was run\n\n" + s.Text)
+		x.summary("### ycbot: nothing was run\n\n" + s.Text)
 	}
 	return nil
 }
@@ -365,8 +398,8 @@ const forkWorkflow = "https://github.com/ycbot/ycbot/blob/main/docs/action.md#fo
 
 // report sets outputs, summary and annotations.
 func (x *session) report(rep *report.Report, posted Posted) {
-	x.out.SetOutput("comment-url", posted.CommentURL)
-	x.out.SetOutput("check-url", posted.CheckURL)
+	x.output("comment-url", posted.CommentURL)
+	x.output("check-url", posted.CheckURL)
 	if len(posted.Left) > 0 {
 		line := "ycbot could not post: " + oneLine(strings.Join(posted.Left, "; "))
 		if x.fork {
@@ -375,7 +408,7 @@ func (x *session) report(rep *report.Report, posted Posted) {
 		x.out.Warningf("%s", line)
 	}
 	if posted.Summary != "" {
-		x.out.AddStepSummary(posted.Summary)
+		x.summary(posted.Summary)
 	}
 	for _, a := range posted.Annotations {
 		fields := map[string]string{"title": a.Title}
@@ -396,17 +429,17 @@ func (x *session) report(rep *report.Report, posted Posted) {
 		}
 	}
 	if rep == nil {
-		x.out.SetOutput("verdict", string(report.Error))
+		x.output("verdict", string(report.Error))
 		return
 	}
-	x.out.SetOutput("verdict", string(rep.Verdict))
-	x.out.SetOutput("run-id", rep.RunID)
-	x.out.SetOutput("report-dir", rep.ReportDir)
-	x.out.SetOutput("report-json", filepath.Join(rep.ReportDir, "report.json"))
-	x.out.SetOutput("tokens", strconv.Itoa(rep.Usage.InputTokens+rep.Usage.OutputTokens))
+	x.output("verdict", string(rep.Verdict))
+	x.output("run-id", rep.RunID)
+	x.output("report-dir", rep.ReportDir)
+	x.output("report-json", filepath.Join(rep.ReportDir, "report.json"))
+	x.output("tokens", strconv.Itoa(rep.Usage.InputTokens+rep.Usage.OutputTokens))
 	cost := ""
 	if rep.Usage.CostUSD != nil {
 		cost = strconv.FormatFloat(*rep.Usage.CostUSD, 'f', 4, 64)
 	}
-	x.out.SetOutput("cost-usd", cost)
+	x.output("cost-usd", cost)
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sethvargo/go-githubactions"
@@ -52,7 +54,7 @@ func (h *host) Verify(context.Context, job.Job, string) (*report.Report, error) 
 func (h *host) Finish(ctx context.Context, _ job.Job, _ string, _ *report.Report, failure error) (Posted, error) {
 	h.finished++
 	h.failure = failure
-	return Posted{}, ctx.Err()
+	return Posted{Summary: "how it went"}, ctx.Err()
 }
 
 func (h *host) Publish(context.Context, *event.Event, string) (*report.Report, Posted, error) {
@@ -92,6 +94,58 @@ func TestEndsWhatItBegan(t *testing.T) {
 		})
 	}
 }
+
+// Files of the runner that cannot be written, as on a full disk, and a log that ended, keep
+// nothing from being completed: the log says which, once each, and the exit code is that of
+// the verdict.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		host host
+		code int
+	}{
+		"PASS":    {host{verify: ended(report.Pass, report.Completed)}, report.ExitPass},
+		"FAIL":    {host{verify: ended(report.Fail, report.Completed)}, report.ExitFail},
+		"failure": {host{verify: func() (*report.Report, error) { return nil, errors.New("disk on fire") }}, report.ExitError},
+		"unknown": {host{learn: errors.New("502")}, report.ExitError},
+	} {
+		for _, files := range [][]string{{"GITHUB_OUTPUT"}, {"GITHUB_STEP_SUMMARY"}, {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}} {
+			t.Run(name+" "+strings.Join(files, " "), func(t *testing.T) {
+				t.Parallel()
+				h := c.host
+				step := newStep(t, &h, Inputs{})
+				var log bytes.Buffer
+				getenv := step.Getenv
+				step.Stdout, step.Getenv = &log, func(name string) string {
+					if slices.Contains(files, name) {
+						return os.DevNull + "/none"
+					}
+					return getenv(name)
+				}
+				code, _ := step.Run(t.Context())
+				if code != c.code || h.finished == 0 && h.failed == "" {
+					t.Errorf("exit %d, want %d; finished %d times, failed %q", code, c.code, h.finished, h.failed)
+				}
+				for _, name := range files {
+					if n := strings.Count(log.String(), "::error title=ycbot%3A could not write "+name+"::"); n != 1 {
+						t.Errorf("%d errors about %s:\n%s", n, name, log.String())
+					}
+				}
+			})
+		}
+	}
+	h := host{verify: ended(report.Pass, report.Completed)}
+	step := newStep(t, &h, Inputs{})
+	step.Stdout = deaf{}
+	if code, err := step.Run(t.Context()); code != report.ExitPass || err != nil || h.finished != 1 {
+		t.Errorf("a log that ended: exit %d, %v", code, err)
+	}
+}
+
+// deaf is a log that no one reads any more.
+type deaf struct{}
+
+func (deaf) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func ended(v report.Verdict, o report.Outcome) func() (*report.Report, error) {
 	return func() (*report.Report, error) { return &report.Report{Verdict: v, Outcome: o}, nil }
