@@ -30,21 +30,63 @@ var volatile = pattern.New(strings.Join([]string{
 	`\b[pP][iI][dD]\b[ =:]*\d+`, `\b[gG]oroutine \d+`, `\b[pP]ort[ =:]+\d+`,
 }, "|"))
 
-// normal is what is left of an output when what differs from run to run is
-// taken out.
+// normal is what is left of a command when what differs from run to run is taken out.
 func normal(text string) string { return volatile.ReplaceAllString(text, "_") }
+
+const (
+	amount   = `\d[\d,]*(?:\.\d+)?`
+	ofTime   = ` ?(?:ns|µs|μs|us|ms|s)\b` // of time, which many write after a blank
+	ofMemory = ` ?[kKMG]i?B\b`
+	// what runners say before "in" and the time that something took
+	tookTime = `(?:built|bundled|compiled|completed|done|executed|failed|finished|generated|passed|ran|ready|succeeded|successful)`
+)
+
+// measured is what differs from run to run and is known by the words beside it alone,
+// which are its groups: without them a number may be a result.
+var measured = pattern.New(strings.Join([]string{
+	`([(\[])(?:< ?)?` + amount + ofTime + `([)\]])`, // "(553 ms)" of Jest, "[66 ms]" of .NET
+	`(\b(?i:time|duration|elapsed|took|taken|spent|estimated)\b(?i: elapsed| taken| spent| total)?[ \t=:~<≈-]{1,12})` + amount + ofTime,
+	`(\b(?i:` + tookTime + `)\b[^\n\d]{0,40}\b(?i:in)[ \t]+)` + amount + ofTime,
+	`(\b(?i:elapsed)\b(?i: time)?[ \t=:]{1,4})` + amount + `\b`,
+	`(\b(?i:time)[=:][ \t]*)\d\d:\d\d\.\d+\b`, // PHPUnit
+	// Seconds since 1970 have ten digits, as results may; more of them are no one's result.
+	`(\b(?i:at|time|timestamp|epoch|unix|date|now|since|until|start|started|end|ended|created|updated|expires|iat|exp|ts)\b[^\n\w]{1,4})1[78]\d{8}(?:\.\d+)?\b`,
+	`\b1[78]\d{11}(?:\d{3}){0,2}\b`,
+	`(\b(?i:memory|heap|rss)\b[^\n\d]{0,12})` + amount + ofMemory,
+	amount + ofMemory + `( (?i:heap|memory|of memory|rss)\b)`,
+	amount + ` ?(?:[kKMG]i?B|ops?|iterations?|reqs?|requests?)(/(?:s|sec|second)\b)`,
+	`±` + amount + `%`, `\(\d+( runs? sampled\))`, // benchmark.js
+	`(?m)^(Benchmark\S*)[ \t]+\d+[ \t]+` + amount + `[ \t]+(ns/op\b)`,
+	`(\b(?i:seed)\b[ =:]{1,3}|--seed[ =])\d+`,
+	`((?:\b[A-Z][\w$]*|\[[BCDFIJSZ]|\[L[\w.$]+;)@)[0-9a-f]{5,8}\b`, // Object@1a2b3c of Java
+}, "|"))
+
+// unnamed is the name that mktemp gives. One of lower-case letters alone is a word.
+var unnamed = pattern.New(`\btmp\.(?:[a-z]{0,9}[A-Z0-9][A-Za-z0-9]{0,9})\b`)
+
+// said is what is left of an output when what differs from run to run is taken out.
+func said(text string) string {
+	text = measured.ReplaceAllString(text, "${1}${2}${3}${4}${5}${6}${7}${8}${9}${10}${11}${12}${13}${14}${15}_")
+	text = unnamed.ReplaceAllStringFunc(text, func(name string) string {
+		if len(name) == len("tmp.XXXXXXXXXX") {
+			return "tmp._"
+		}
+		return name
+	})
+	return normal(text)
+}
 
 // testLines match the output of programs that run tests, in an order that has no meaning.
 var testLines = pattern.New(`(?m)^\s*(?:--- (?:PASS|FAIL|SKIP): |(?:ok|not ok) \d+\b|(?:ok|FAIL|\?)\s*\t|✓|✔|✗|✘|✖|PASS(?:ED)?\b|FAIL(?:ED)?\b|test \S+ \.\.\. )`)
 
 // Comparable is an output in the form in which it is compared with another output
-// of the same command: without times, addresses, folders, ports and process ids,
-// and with the lines of tests in one order.
+// of the same command: without times, addresses, folders, ports, process ids and what is
+// measured, and with the lines of tests in one order.
 func Comparable(text string) string {
 	if events, ok := goTestEvents(text); ok {
-		return normal(events)
+		return said(events)
 	}
-	text = normal(text)
+	text = said(text)
 	if testLines.MatchString(text) {
 		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 		slices.Sort(lines)
@@ -57,7 +99,7 @@ func Comparable(text string) string {
 // that are no events come first, in their order.
 func goTestEvents(text string) (string, bool) {
 	type event struct{ Action, Package, ImportPath, Test, Output string }
-	said := map[string]*bytes.Buffer{}
+	spoken := map[string]*bytes.Buffer{}
 	var other strings.Builder
 	events := 0
 	for line := range strings.Lines(text) {
@@ -68,26 +110,26 @@ func goTestEvents(text string) (string, bool) {
 		}
 		events++
 		key := e.Package + e.ImportPath + " " + e.Test
-		if said[key] == nil {
-			said[key] = &bytes.Buffer{}
+		if spoken[key] == nil {
+			spoken[key] = &bytes.Buffer{}
 		}
 		switch e.Action {
 		case "output", "build-output":
-			said[key].WriteString(e.Output)
+			spoken[key].WriteString(e.Output)
 		case "pass", "fail", "skip", "build-fail":
-			fmt.Fprintf(said[key], "%s: %s\n", strings.TrimSpace(key), e.Action)
+			fmt.Fprintf(spoken[key], "%s: %s\n", strings.TrimSpace(key), e.Action)
 		}
 	}
 	if events == 0 {
 		return "", false
 	}
-	keys := make([]string, 0, len(said))
-	for key := range said {
+	keys := make([]string, 0, len(spoken))
+	for key := range spoken {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		other.Write(said[key].Bytes())
+		other.Write(spoken[key].Bytes())
 	}
 	return other.String(), true
 }
