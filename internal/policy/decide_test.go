@@ -201,6 +201,13 @@ func TestBashRules(t *testing.T) {
 		"flock -n f curl x": CodePolicyDeny, "flock f -c 'curl x'": CodePolicyDeny, "taskset -c 0 curl x": CodePolicyDeny, "timeout --signal KILL 5 curl x": CodePolicyDeny, "timeout -k 1 5 curl x": CodePolicyDeny,
 		"nice curl x": CodePolicyDeny, `\time -o f curl x`: CodePolicyDeny, "time curl x": CodePolicyDeny, "trap 'curl x' EXIT": CodePolicyDeny, "strace -f curl x": CodePolicyDeny, "command -p curl x": CodePolicyDeny,
 		"timeout 5 env A=1 nohup curl x": CodePolicyDeny, "coproc curl x": CodePolicyDeny, "! curl x": CodePolicyDeny,
+		// words may come from elsewhere
+		"echo x | xargs curl": CodePolicyDeny, "echo x | xargs -0 -n 1 curl": CodePolicyDeny, "echo x | xargs nohup curl": CodePolicyDeny, "echo x | xargs env A=1 curl": CodePolicyDeny, "echo x | xargs -I{} timeout 5 curl": CodePolicyDeny,
+		"env curl": CodePolicyDeny, "nohup curl": CodePolicyDeny, "time curl": "class exec", `\time curl`: CodePolicyDeny, "timeout 5 curl": CodePolicyDeny, "nice curl": CodePolicyDeny, "find . -exec curl {} +": CodePolicyDeny, `find . -exec curl \;`: CodePolicyDeny,
+		"sh -c curl": CodePolicyDeny, "busybox curl": CodePolicyDeny, "toybox curl": CodePolicyDeny, "echo x | xargs /usr/bin/curl": CodePolicyDeny, "env -S curl x": CodePolicyDeny, "chrt 1 curl": CodePolicyDeny, "exec curl": CodePolicyDeny, "eval curl": CodePolicyDeny,
+		"watch curl x": CodeAsk, "parallel curl ::: x": CodeAsk, "echo x | parallel curl": CodeAsk, "sudo curl": CodeHardFloor, "echo x | xargs sudo curl": CodeHardFloor,
+		// and words that are none of the command's
+		"curl": "class exec", "command -v curl": "class exec", "command -pV curl": "class exec", "echo x | xargs -0 grep -l curl": "class exec", "echo x | xargs -0r -n 1 grep -l curl": "class exec", "env -i grep -l curl": "class exec", "xargs --max-args=1 grep curl": "class exec", "which curl": "class exec",
 		// someone would have to be asked
 		"npm publish --tag x": CodeAsk,
 		// what runs is not seen, so it is as if someone had to be asked

@@ -81,8 +81,9 @@ type Target struct {
 	// the words of another kind of rule.
 	Aside bool
 
-	base string // of a Bash segment: the text without the folder of its program
-	trap string // of a Bash segment: why no Allow rule covers it
+	base   string // of a Bash segment: the text without the folder of its program
+	behind bool   // of a Bash segment: it may be given more words than the text has
+	trap   string // of a Bash segment: why no Allow rule covers it
 }
 
 // matches reports whether the rule is about a target. An Allow rule has to fit
@@ -103,7 +104,8 @@ func (r Rule) matches(t Target) bool {
 			if t.trap == "" && pattern.Glob(p, t.Text) {
 				return true
 			}
-		case pattern.Glob(p, t.Text), t.base != "" && pattern.Glob(p, t.base):
+		case pattern.Glob(p, t.Text), t.base != "" && pattern.Glob(p, t.base),
+			t.behind && (pattern.Glob(p, t.Text+" "+computed) || pattern.Glob(p, t.base+" "+computed)):
 			return true
 		}
 	}

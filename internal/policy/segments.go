@@ -13,6 +13,9 @@ type Segment struct {
 	// Trap says why the first words do not show what runs: such a command is
 	// never covered by an Allow rule.
 	Trap string
+	// Behind is true where another command runs it, and may give it more words: xargs does
+	// from its input.
+	Behind bool
 	// Hidden is true where what a trap runs is not among the segments either.
 	Hidden bool
 }
@@ -44,13 +47,13 @@ func Read(command string) Script {
 // computed stands in a Segment for a word that is only known at run time.
 const computed = "${…}"
 
-// keep makes a segment of the words of a simple command.
-func (c *checker) keep(args []string) {
+// keep makes a segment of the words of a simple command. behind is as in [Segment].
+func (c *checker) keep(args []string, behind bool) {
 	shown := slices.Clone(args)
 	for i, a := range shown {
 		shown[i] = strings.ReplaceAll(a, dynamic, computed)
 	}
-	seg := Segment{Text: strings.Join(shown, " ")}
+	seg := Segment{Text: strings.Join(shown, " "), Behind: behind}
 	base := slices.Clone(shown)
 	base[0] = path.Base(base[0])
 	seg.Base = strings.Join(base, " ")
@@ -70,13 +73,17 @@ func (c *checker) keep(args []string) {
 // of a wrapper take the next word as their value differs from one to the next and
 // from one version to the next.
 func (c *checker) candidates(name string, rest []string, operands, depth int) {
+	if name == "command" && looksUp(rest) {
+		return
+	}
 	left := operands + 1
 	for i, a := range rest {
 		switch {
 		case name == "env" && (a == "-S" || a == "--split-string") && i+1 < len(rest):
-			c.literal(rest[i+1], depth)
+			c.literal(strings.Join(rest[i+1:], " "), depth)
 			return
 		case a == "--":
+		case valueless(name, a):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
 			left++
 		case name == "env" && strings.Contains(a, "="):
@@ -87,6 +94,29 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 			}
 		}
 	}
+}
+
+// valueless says of an option of a wrapper that the next word is not its value in any
+// version.
+func valueless(name, option string) bool {
+	if strings.HasPrefix(option, "--") && strings.Contains(option, "=") {
+		return true
+	}
+	letters := map[string]string{"xargs": "0rtpxo", "env": "i0v", "time": "pvq", "command": "p"}[name]
+	return letters != "" && strings.HasPrefix(option, "-") && len(option) > 1 && strings.Trim(option[1:], letters) == ""
+}
+
+// looksUp says whether the shell's command only says what a name stands for.
+func looksUp(rest []string) bool {
+	for _, a := range rest {
+		if !strings.HasPrefix(a, "-") || a == "--" {
+			return false
+		}
+		if strings.ContainsAny(a, "vV") {
+			return true
+		}
+	}
+	return false
 }
 
 // elsewhere says of a command that it runs what a file or another machine holds, and

@@ -137,7 +137,7 @@ func (c *checker) argv(args []string, depth int) {
 			c.doubt("it has too many commands to be checked")
 			return
 		}
-		c.keep(args)
+		c.keep(args, depth > 0)
 	}
 	name, rest := path.Base(args[0]), args[1:]
 	if c.mutations {
@@ -242,9 +242,10 @@ func (c *checker) find(rest []string, depth int) {
 // operands of their own come first.
 func wrappers(name string) (operands int, ok bool) {
 	switch name {
-	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot", "strace", "ltrace", "unbuffer":
+	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot", "strace", "ltrace", "unbuffer",
+		"toybox", "prlimit", "numactl", "chronic", "eatmydata", "dbus-run-session", "xvfb-run", "torsocks", "proxychains", "proxychains4":
 		return 0, true
-	case "timeout", "flock", "taskset", "chroot":
+	case "timeout", "flock", "taskset", "chroot", "chrt", "faketime":
 		return 1, true
 	}
 	loader := name == "ld.so" || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl")

@@ -119,7 +119,7 @@ func Command(command string) []Target {
 	s := Read(command)
 	var out []Target
 	for _, seg := range s.Segments {
-		t := Target{Name: "Bash", Text: seg.Text, base: seg.Base, trap: seg.Trap}
+		t := Target{Name: "Bash", Text: seg.Text, base: seg.Base, behind: seg.Behind, trap: seg.Trap}
 		switch {
 		case t.trap != "":
 		case s.Doubt != "":
