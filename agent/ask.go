@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -19,29 +21,30 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 	if err := t.send(Event{Type: transcript.IterationStart, N: n, Max: t.cap}); err != nil {
 		return nil, err
 	}
-	pruned := t.journaled(kindPrune, t.key(n))
-	if pruned {
-		if err := t.shorten(prune(*t.history), n); err != nil {
-			return nil, err
-		}
+	pruned, err := t.shortened(n)
+	if err != nil {
+		return nil, err
 	}
 	resp := new(model.Response)
 	if ok, err := t.recall(kindModel, t.key(n), resp); ok || err != nil {
 		return resp, err
 	}
-	if !pruned {
-		var err error
+	if pruned == 0 {
 		if pruned, err = t.makeRoom(n); err != nil {
 			return nil, err
 		}
 	}
-	resp, err := t.generate(ctx)
-	if errors.Is(err, model.ErrOverflow) && !pruned && resp == nil {
+	resp, err = t.generate(ctx)
+	for ; errors.Is(err, model.ErrOverflow) && resp == nil; pruned++ {
+		p := pruning{}
 		shorter := prune(*t.history)
+		if size(shorter) == size(*t.history) {
+			shorter, p.Small = squeeze(*t.history), true
+		}
 		if size(shorter) == size(*t.history) {
 			return nil, err
 		}
-		if err := t.record(kindPrune, t.key(n), struct{}{}); err != nil {
+		if err := t.record(kindPrune, t.pruneKey(n, pruned), p); err != nil {
 			return nil, err
 		}
 		if err := t.shorten(shorter, n); err != nil {
@@ -54,6 +57,29 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 	}
 	resp.Message = normalise(resp.Message, n)
 	return resp, t.record(kindModel, t.key(n), resp)
+}
+
+// A pruning is how the history was shortened, as the journal keeps it.
+type pruning struct {
+	Small bool `json:"small,omitempty"` // also answers that are short
+}
+
+// shortened shortens the history as the journal says that it was before the n-th question,
+// and returns how often.
+func (t *turn) shortened(n int) (times int, err error) {
+	for ; ; times++ {
+		var p pruning
+		if was, err := t.recall(kindPrune, t.pruneKey(n, times), &p); err != nil || !was {
+			return times, err
+		}
+		shorter := prune(*t.history)
+		if p.Small {
+			shorter = squeeze(*t.history)
+		}
+		if err := t.shorten(shorter, n); err != nil {
+			return times, err
+		}
+	}
 }
 
 // shorten goes on with a shorter history, and says so.
@@ -165,9 +191,43 @@ const (
 	pruneLast = 3    // assistants whose tools' answers stay whole if that is enough
 )
 
+// The same of squeeze.
+const (
+	squeezeOver = 600
+	squeezeKeep = 200
+)
+
 // prune shortens old answers of tools. Where there is none to shorten but in the
 // last messages, it shortens those.
 func prune(messages []model.Message) []model.Message {
+	border := recent(messages)
+	out := pruneBefore(messages, border, pruneOver, pruneKeep)
+	if size(out) == size(messages) {
+		out = pruneBefore(messages, len(messages), pruneOver, pruneKeep)
+	}
+	return out
+}
+
+// squeeze shortens answers of tools, however short they are, where many of them fill the
+// window: the oldest first, and only where that is not enough, as at the next call, more.
+func squeeze(messages []model.Message) []model.Message {
+	border := recent(messages)
+	out := pruneBefore(messages, border, squeezeOver, squeezeKeep)
+	for _, more := range []func() []model.Message{
+		func() []model.Message { return pruneBefore(messages, border, 0, 0) },
+		func() []model.Message { return pruneBefore(messages, len(messages), squeezeOver, squeezeKeep) },
+		func() []model.Message { return pruneBefore(messages, len(messages), 0, 0) },
+	} {
+		if size(out) < size(messages) {
+			break
+		}
+		out = more()
+	}
+	return out
+}
+
+// recent is where the last messages begin.
+func recent(messages []model.Message) int {
 	border, left := len(messages), pruneLast
 	for border > 0 && left > 0 {
 		border--
@@ -175,14 +235,11 @@ func prune(messages []model.Message) []model.Message {
 			left--
 		}
 	}
-	out := pruneBefore(messages, border)
-	if size(out) == size(messages) {
-		out = pruneBefore(messages, len(messages))
-	}
-	return out
+	return border
 }
 
-func pruneBefore(messages []model.Message, border int) []model.Message {
+// pruneBefore leaves keep runes at either end of answers longer than over.
+func pruneBefore(messages []model.Message, border, over, keep int) []model.Message {
 	out := make([]model.Message, len(messages))
 	copy(out, messages)
 	for i := range out[:border] {
@@ -191,13 +248,31 @@ func pruneBefore(messages []model.Message, border int) []model.Message {
 			continue
 		}
 		out[i].Images = nil // Text says where they are kept
-		if len(r) <= pruneOver {
+		if len(r) <= over {
 			continue
 		}
-		out[i].Text = fmt.Sprintf("%s\n[… %d characters of this answer were dropped to make room; %s …]\n%s",
-			string(r[:pruneKeep]), len(r)-2*pruneKeep, whole(out[i].Text), string(r[len(r)-pruneKeep:]))
+		text := fmt.Sprintf("[… %d characters of this answer were dropped to make room; %s …]", len(r)-2*keep+droppedBefore(out[i].Text), whole(out[i].Text))
+		if keep > 0 {
+			text = string(r[:keep]) + "\n" + text + "\n" + string(r[len(r)-keep:])
+		}
+		if len(text) < len(out[i].Text) {
+			out[i].Text = text
+		}
 	}
 	return out
+}
+
+// dropMark is what pruneBefore leaves in an answer.
+var dropMark = pattern.New(`\n?\[… (\d+) characters of this answer were dropped to make room; [^\n]* …\]\n?`)
+
+// droppedBefore is how much longer than its text an answer was that is shortened again.
+func droppedBefore(text string) int {
+	m := dropMark.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n - utf8.RuneCountInString(m[0])
 }
 
 // answerID finds the evidence that an answer begins with.

@@ -14,7 +14,7 @@ import (
 const (
 	kindTurn   = "turn"   // <id>: system prompt and history that the turn began with
 	kindModel  = "model"  // <id>/<n>: the answer, as it went into the history
-	kindPrune  = "prune"  // <id>/<n>: the history was shortened before this question
+	kindPrune  = "prune"  // <id>/<n>, and <id>/<n>+<times> where that was not enough: the history was shortened before this question
 	kindInbox  = "inbox"  // <id>/<n>: what was put in before this question
 	kindWake   = "wake"   // <id>/<n>: what work in the background came to, put in before this question
 	kindReport = "report" // <id>/<n>: the final report was asked for with this question, and why
@@ -48,6 +48,14 @@ func (t *turn) open() error {
 }
 
 func (t *turn) key(n int) string { return fmt.Sprintf("%s/%d", t.cfg.ID, n) }
+
+// pruneKey is that of the history that was shortened so many times before the n-th question.
+func (t *turn) pruneKey(n, times int) string {
+	if times == 0 {
+		return t.key(n)
+	}
+	return fmt.Sprintf("%s+%d", t.key(n), times)
+}
 
 func (t *turn) callKey(i int) string { return fmt.Sprintf("%s/%d.%d", t.cfg.ID, t.end.Iterations, i) }
 

@@ -44,6 +44,7 @@ const lively = `
 ! length
 First half,
 ---
+! overflow 2500
  second half.
 ---
 Report with {{evidence 2}}.

@@ -34,19 +34,19 @@ func (t *turn) projected() int {
 
 // makeRoom shortens the history before the window is full, so that the model, which
 // knows it, is not asked a question that it must refuse, and no server shortens it in
-// a way of its own. It says whether it did.
-func (t *turn) makeRoom(n int) (bool, error) {
+// a way of its own. It returns how often it did.
+func (t *turn) makeRoom(n int) (times int, err error) {
 	if !t.full() {
-		return false, nil
+		return 0, nil
 	}
 	shorter := prune(*t.history)
 	if size(shorter) == size(*t.history) {
-		return false, nil
+		return 0, nil
 	}
-	if err := t.record(kindPrune, t.key(n), struct{}{}); err != nil {
-		return false, err
+	if err := t.record(kindPrune, t.pruneKey(n, 0), pruning{}); err != nil {
+		return 0, err
 	}
-	return true, t.shorten(shorter, n)
+	return 1, t.shorten(shorter, n)
 }
 
 // outgrown says whether there is no room for another round of tools, whatever is
