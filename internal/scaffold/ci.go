@@ -15,10 +15,14 @@ import (
 
 // A setupStep is a step of the project's own workflows that installs a toolchain.
 type setupStep struct {
-	uses string            // such as "actions/setup-go@v6"
-	with map[string]string // values without expressions
-	from string            // file of the workflow
+	uses  string            // such as "actions/setup-go@v6"
+	with  map[string]string // values without expressions
+	from  string            // file of the workflow
+	tests bool              // its job runs tests, by its name or a command
 }
+
+// runsTests recognises jobs and commands that run tests.
+var runsTests = pattern.New(`(?i)(?:^|[\s/:;&|(._-])(?:tests?|testing|pytest|unittest|jest|vitest|mocha|ava|rspec|rake|phpunit|pest|tox|nox|ctest|check|verify)(?:$|[\s/:;&|)._-])|\b(?:npm|pnpm|yarn) t\b`)
 
 // name is the action without its version.
 func (s setupStep) name() string {
@@ -46,11 +50,12 @@ func ciSteps(top string) []setupStep {
 		var w struct {
 			Env  map[string]any
 			Jobs map[string]struct {
+				Name     string
 				Env      map[string]any
 				Strategy struct{ Matrix map[string]any }
 				Steps    []struct {
-					Uses string
-					With map[string]any
+					Uses, Run string
+					With      map[string]any
 				}
 			}
 		}
@@ -64,11 +69,15 @@ func ciSteps(top string) []setupStep {
 		slices.Sort(names)
 		for _, name := range names {
 			job := w.Jobs[name]
+			tests := runsTests.MatchString(name) || runsTests.MatchString(job.Name)
+			for _, step := range job.Steps {
+				tests = tests || runsTests.MatchString(step.Run)
+			}
 			for _, step := range job.Steps {
 				if !strings.Contains(step.Uses, "/setup-") && !strings.Contains(step.Uses, "-setup@") && !strings.Contains(step.Uses, "/rust-toolchain@") {
 					continue
 				}
-				s := setupStep{uses: step.Uses, with: map[string]string{}, from: ".github/workflows/" + filepath.Base(file)}
+				s := setupStep{uses: step.Uses, with: map[string]string{}, from: ".github/workflows/" + filepath.Base(file), tests: tests}
 				for key, value := range step.With {
 					text := scalar(value)
 					if m := expression.FindStringSubmatch(text); m != nil && m[1] == "matrix" {

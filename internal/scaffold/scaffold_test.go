@@ -60,28 +60,50 @@ func TestTools(t *testing.T) {
 		ecosystem, files string
 		want, not        []string
 	}{
-		"go.mod names the oldest": {"Go", "-- go.mod --\nmodule m\n\ngo 1.15\n", []string{"go-version: stable\n", "cache: false"}, []string{"1.15"}},
-		"a toolchain line":        {"Go", "-- go.mod --\nmodule m\n\ngo 1.22\n\ntoolchain go1.24.2\n", []string{`go-version: "1.24.2"`}, nil},
-		"a matrix":                {"Go", ci("setup-go", "go-version: ${{ matrix.go }}", `go: ["1.9", "1.25", "1.26.0-rc.1"]`), []string{`go-version: "1.25"`}, []string{"rc"}},
-		"a matrix that includes":  {"Python", ci("setup-python", "python-version: ${{ matrix.python }}", "include: [{python: '3.9'}, {python: '3.13'}, {python: pypy3.10}]"), []string{`python-version: "3.13"`}, nil},
-		"its own workflow first":  {"Node.js", ci("setup-node", "node-version: 20", "") + "-- .nvmrc --\n18\n", []string{`node-version: "20"`, "package-manager-cache: false"}, []string{"18"}},
-		".nvmrc":                  {"Node.js", "-- .nvmrc --\nv22.3\n-- package.json --\n{}\n", []string{`node-version: "22.3"`}, nil},
-		".tool-versions":          {"Node.js", "-- .tool-versions --\nnodejs 21.1.0\npnpm 9.0.0\n-- package.json --\n{}\n-- pnpm-lock.yaml --\nlockfileVersion: '9.0'\n", []string{`node-version: "21.1.0"`, "pnpm/action-setup@", `version: "9.0.0"`}, nil},
-		"engines with an end":     {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \"^20.1\"}}\n", []string{`node-version: "^20.1"`}, nil},
-		"engines without":         {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \">=14\"}}\n", []string{"node-version: lts/*"}, []string{"14"}},
-		"packageManager":          {"Node.js", "-- package.json --\n{\"packageManager\": \"pnpm@9.1.0+sha512.abc\"}\n", []string{"pnpm/action-setup@", `version: "9.1.0"`}, []string{"sha512"}},
-		"yarn 4":                  {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@4.0.2\"}\n", []string{"run: corepack enable"}, nil},
-		"yarn 1":                  {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@1.22.0\"}\n-- yarn.lock --\n#\n", nil, []string{"corepack", "pnpm"}},
-		"bun":                     {"Node.js", "-- package.json --\n{}\n-- bun.lock --\n{}\n", []string{"oven-sh/setup-bun@"}, nil},
-		"requires-python":         {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8,<3.12\"\n", []string{`python-version: ">=3.8 <3.12"`}, nil},
-		"requires-python, open":   {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8\"\n", []string{`python-version: "3.x"`}, []string{"3.8"}},
-		"uv":                      {"Python", "-- uv.lock --\nversion = 1\n", []string{"run: pipx install uv"}, nil},
-		"global.json":             {".NET", "-- global.json --\n{\"sdk\": {\"version\": \"8.0.100\"}}\n", []string{`dotnet-version: "8.0.100"`}, nil},
-		"a target framework":      {".NET", "-- src/a.csproj --\n<Project><TargetFramework>net8.0</TargetFramework></Project>\n", []string{`dotnet-version: "8.0.x"`}, nil},
-		"rust-toolchain.toml":     {"Rust", "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.80.0\"\n", []string{"rustup toolchain install 1.80.0 "}, nil},
-		"rust alone":              {"Rust", "-- Cargo.toml --\n", nil, []string{"rustup"}},
-		"a hostile version":       {"Go", ci("setup-go", `go-version: "1.2\n      - run: curl evil"`, ""), []string{"go-version: stable"}, []string{"curl"}},
-		"a hostile channel":       {"Rust", "-- rust-toolchain --\nstable; curl evil\n", nil, []string{"curl"}},
+		"go.mod names the oldest":          {"Go", "-- go.mod --\nmodule m\n\ngo 1.15\n", []string{"go-version: stable\n", "cache: false"}, []string{"1.15"}},
+		"a toolchain line":                 {"Go", "-- go.mod --\nmodule m\n\ngo 1.22\n\ntoolchain go1.24.2\n", []string{`go-version: "1.24.2"`}, nil},
+		"a matrix":                         {"Go", ci("setup-go", "go-version: ${{ matrix.go }}", `go: ["1.9", "1.25", "1.26.0-rc.1"]`), []string{`go-version: "1.25"`}, []string{"rc"}},
+		"a matrix that includes":           {"Python", ci("setup-python", "python-version: ${{ matrix.python }}", "include: [{python: '3.9'}, {python: '3.13'}, {python: pypy3.10}]"), []string{`python-version: "3.13"`}, nil},
+		"its own workflow first":           {"Node.js", ci("setup-node", "node-version: 20", "") + "-- .nvmrc --\n18\n", []string{`node-version: "20"`, "package-manager-cache: false"}, []string{"18"}},
+		".nvmrc":                           {"Node.js", "-- .nvmrc --\nv22.3\n-- package.json --\n{}\n", []string{`node-version: "22.3"`}, nil},
+		".tool-versions":                   {"Node.js", "-- .tool-versions --\nnodejs 21.1.0\npnpm 9.0.0\n-- package.json --\n{}\n-- pnpm-lock.yaml --\nlockfileVersion: '9.0'\n", []string{`node-version: "21.1.0"`, "pnpm/action-setup@", `version: "9.0.0"`}, nil},
+		"engines with an end":              {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \"^20.1\"}}\n", []string{`node-version: "^20.1"`}, nil},
+		"engines without":                  {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \">=14\"}}\n", []string{"node-version: lts/*"}, []string{"14"}},
+		"packageManager":                   {"Node.js", "-- package.json --\n{\"packageManager\": \"pnpm@9.1.0+sha512.abc\"}\n", []string{"pnpm/action-setup@", `version: "9.1.0"`}, []string{"sha512"}},
+		"yarn 4":                           {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@4.0.2\"}\n", []string{"run: corepack enable"}, nil},
+		"yarn 1":                           {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@1.22.0\"}\n-- yarn.lock --\n#\n", nil, []string{"corepack", "pnpm"}},
+		"bun":                              {"Node.js", "-- package.json --\n{}\n-- bun.lock --\n{}\n", []string{"oven-sh/setup-bun@"}, nil},
+		"requires-python":                  {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8,<3.12\"\n", []string{`python-version: ">=3.8 <3.12"`}, nil},
+		"requires-python, open":            {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8\"\n", []string{`python-version: "3.x"`}, []string{"3.8"}},
+		"uv":                               {"Python", "-- uv.lock --\nversion = 1\n", []string{"run: pipx install uv"}, nil},
+		"global.json":                      {".NET", "-- global.json --\n{\"sdk\": {\"version\": \"8.0.100\"}}\n", []string{`dotnet-version: "8.0.100"`}, nil},
+		"a target framework":               {".NET", "-- src/a.csproj --\n<Project><TargetFramework>net8.0</TargetFramework></Project>\n", []string{`dotnet-version: "8.0.x"`}, nil},
+		"another workflow after the files": {"Node.js", deploys("setup-node", "node-version: 12") + "-- .nvmrc --\n22\n-- package.json --\n{}\n", []string{`node-version: "22"`}, []string{"12"}},
+		"another workflow after engines":   {"Node.js", deploys("setup-node", "node-version: 12") + "-- package.json --\n{\"engines\": {\"node\": \">=18\"}}\n", []string{"node-version: lts/*"}, []string{"12"}},
+		"another workflow at last":         {"Node.js", deploys("setup-node", "node-version: 12") + "-- package.json --\n{}\n", []string{`node-version: "12"`}, nil},
+		"jobs that run tests first":        {"Node.js", deploys("setup-node", "node-version: 24") + ci("setup-node", "node-version: 20", "") + "-- .nvmrc --\n22\n", []string{`node-version: "20"`}, nil},
+		"a file that a workflow names":     {"Node.js", deploys("setup-node", "node-version: 24") + ci("setup-node", "node-version-file: web/.nvmrc", "") + "-- web/.nvmrc --\nv18\n-- .nvmrc --\n22\n", []string{`node-version: "18"`}, []string{"24", "22"}},
+		"a file outside":                   {"Node.js", ci("setup-node", "node-version-file: ../../.nvmrc", "") + "-- .nvmrc --\n22\n", []string{`node-version: "22"`}, nil},
+		"python_requires of setup.py":      {"Python", deploys("setup-python", "python-version: '3.13'") + "-- setup.py --\nsetup(name='x', python_requires = '>=3.7, <3.10')\n", []string{`python-version: ">=3.7 <3.10"`}, nil},
+		"python_requires of setup.cfg":     {"Python", "-- setup.cfg --\n[options]\npython_requires = >=3.7,<3.11\n-- setup.py --\nsetup()\n", []string{`python-version: ">=3.7 <3.11"`}, nil},
+		"a comment of setup.py":            {"Python", "-- setup.py --\nsetup(\n  # python_requires='<3.9',\n)\n", []string{`python-version: "3.x"`}, []string{"3.9"}},
+		"Pipfile":                          {"Python", "-- Pipfile --\n[requires]\npython_version = \"3.11\"\n", []string{`python-version: "3.11"`}, nil},
+		"Poetry":                           {"Python", "-- pyproject.toml --\n[tool.poetry]\nname = \"x\"\n[tool.poetry.dependencies]\npython = \">=3.8,<3.12\"\n", []string{`python-version: ">=3.8 <3.12"`}, nil},
+		"Poetry with a tilde":              {"Python", "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = \"~3.9\"\n", []string{`python-version: ">=3.9 <3.10"`}, nil},
+		"Poetry, exact":                    {"Python", "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = \"3.10.*\"\n", []string{`python-version: "3.10"`}, nil},
+		"Poetry, open":                     {"Python", "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = \"^3.10\"\n[tool.hatch.envs.x]\npython = \"3.8\"\n", []string{`python-version: "3.x"`}, nil},
+		"a virtual environment's name":     {"Python", "-- .python-version --\nmyproject-venv\n-- requirements.txt --\npytest\n", []string{`python-version: "3.x"`}, []string{"venv"}},
+		"versions and a name":              {"Python", "-- .python-version --\nmyproject\n3.12.1\n3.11.9\n", []string{`python-version: "3.12.1"`}, nil},
+		"several target frameworks":        {".NET", "-- src/a/a.csproj --\n<Project><TargetFrameworks>netstandard2.0;net8.0;net6.0</TargetFrameworks></Project>\n-- t/t.fsproj --\n<Project><TargetFramework>net9.0</TargetFramework></Project>\n", []string{"dotnet-version: |\n            9.0.x\n            8.0.x\n            6.0.x\n"}, []string{"2.0"}},
+		"global.json and older frameworks": {".NET", "-- global.json --\n{\"sdk\": {\"version\": \"8.0.100\"}}\n-- a.csproj --\n<Project><TargetFrameworks>net8.0;net6.0</TargetFrameworks></Project>\n", []string{"dotnet-version: |\n            8.0.100\n            6.0.x\n"}, []string{"8.0.x"}},
+		"several SDKs of a workflow":       {".NET", ci("setup-dotnet", "dotnet-version: |\n            8.0.x\n            6.0.x", "") + "-- a.csproj --\n<Project><TargetFramework>net8.0</TargetFramework></Project>\n", []string{"dotnet-version: |\n            8.0.x\n            6.0.x\n"}, nil},
+		"a toolchain of Gradle":            {"Java", "-- build.gradle.kts --\njava { toolchain { languageVersion = JavaLanguageVersion.of(17) } }\n", []string{`java-version: "17"`}, nil},
+		"one of Groovy in a module":        {"Java", deploys("setup-java", "java-version: 8") + "-- app/build.gradle --\njava {\n  toolchain {\n    languageVersion.set(JavaLanguageVersion.of(\"11\"))\n  }\n}\n", []string{`java-version: "11"`}, nil},
+		"one of Kotlin":                    {"Java", "-- app/build.gradle.kts --\nkotlin { jvmToolchain(17) }\n", []string{`java-version: "17"`}, nil},
+		"rust-toolchain.toml":              {"Rust", "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.80.0\"\n", []string{"rustup toolchain install 1.80.0 "}, nil},
+		"rust alone":                       {"Rust", "-- Cargo.toml --\n", nil, []string{"rustup"}},
+		"a hostile version":                {"Go", ci("setup-go", `go-version: "1.2\n      - run: curl evil"`, ""), []string{"go-version: stable"}, []string{"curl"}},
+		"a hostile channel":                {"Rust", "-- rust-toolchain --\nstable; curl evil\n", nil, []string{"curl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +128,11 @@ func TestTools(t *testing.T) {
 func ci(action, with, matrix string) string {
 	return "-- .github/workflows/ci.yml --\non: push\njobs:\n  test:\n    runs-on: ubuntu-24.04\n    strategy:\n      matrix: {" + matrix +
 		"}\n    steps:\n      - uses: actions/" + action + "@v4\n        with:\n          " + with + "\n"
+}
+
+// deploys is another workflow, which runs no tests.
+func deploys(action, with string) string {
+	return "-- .github/workflows/deploy.yml --\non: push\njobs:\n  publish:\n    runs-on: ubuntu-24.04\n    steps:\n      - uses: actions/checkout@v4\n      - uses: actions/" + action + "@v4\n        with:\n          " + with + "\n      - run: ./deploy latest\n"
 }
 
 func repository(t *testing.T, files string) string {

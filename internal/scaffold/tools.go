@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -27,8 +29,9 @@ const (
 	useBun    = "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v2.2.0"
 )
 
-// A tooling looks at what a project says of the toolchains that it wants: its own
-// workflows first, then the files that version managers read, then its manifest.
+// A tooling looks at what a project says of the toolchains that it wants: the jobs that
+// run its tests first, then the files that version managers read, then its manifest, and
+// last its other workflows: one that publishes or deploys may have been left as it was.
 type tooling struct {
 	top, root string
 	ci        []setupStep
@@ -97,11 +100,31 @@ func (t tooling) found(otherwise string, versions ...[2]string) (version, from s
 
 var plainVersion = pattern.New(`^[A-Za-z0-9][A-Za-z0-9.*/_-]{0,40}$|^[<>=^~ 0-9.x|*-]{1,60}$`)
 
-// inCI is what the project's workflows give an action for a key.
-func (t tooling) inCI(action, key string) [2]string {
+// tested is what the jobs of the project's workflows that run tests give an action for a
+// key: a value, or the line of the file that they name in its place.
+func (t tooling) tested(action, key string) [2]string {
+	if v := t.newestOf(action, key, true); v[0] != "" {
+		return v
+	}
+	for _, s := range t.ci {
+		file := filepath.ToSlash(filepath.Clean(s.with[key+"-file"]))
+		if base := filepath.Base(file); !s.tests || s.name() != action || !filepath.IsLocal(file) || !strings.HasSuffix(base, "-version") && base != ".nvmrc" {
+			continue
+		}
+		if data, err := os.ReadFile(filepath.Join(t.top, filepath.FromSlash(file))); err == nil && len(data) < 1<<20 {
+			return [2]string{firstLine(string(data), plainVersion), file}
+		}
+	}
+	return [2]string{}
+}
+
+// inCI is what the other jobs give.
+func (t tooling) inCI(action, key string) [2]string { return t.newestOf(action, key, false) }
+
+func (t tooling) newestOf(action, key string, tests bool) [2]string {
 	best := [2]string{}
 	for _, s := range t.ci {
-		if v := s.with[key]; s.name() == action && v != "" && !strings.Contains(v, "\n") && (best[0] == "" || compareVersions(v, best[0]) > 0) {
+		if v := s.with[key]; s.tests == tests && s.name() == action && v != "" && !strings.Contains(v, "\n") && (best[0] == "" || compareVersions(v, best[0]) > 0) {
 			best = [2]string{v, s.from}
 		}
 	}
@@ -109,17 +132,27 @@ func (t tooling) inCI(action, key string) [2]string {
 }
 
 // line is the first line of the first file that is there, in the project or above it.
-func (t tooling) line(names ...string) [2]string {
+func (t tooling) line(names ...string) [2]string { return t.lineLike(plainVersion, names...) }
+
+// lineLike is the first line that a pattern matches.
+func (t tooling) lineLike(p *pattern.Pattern, names ...string) [2]string {
 	for _, name := range names {
 		if text, file := t.read(name); text != "" {
-			for line := range strings.Lines(text) {
-				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-					return [2]string{strings.TrimPrefix(line, "v"), file}
-				}
+			if line := firstLine(text, p); line != "" {
+				return [2]string{line, file}
 			}
 		}
 	}
 	return [2]string{}
+}
+
+func firstLine(text string, p *pattern.Pattern) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "v"); line != "" && !strings.HasPrefix(line, "#") && p.MatchString(line) {
+			return line
+		}
+	}
+	return ""
 }
 
 // read is a file of the project, or of the repository.
@@ -157,15 +190,21 @@ func (t tooling) match(name string, p *pattern.Pattern) [2]string {
 var (
 	goToolchain    = pattern.New(`(?m)^toolchain go(\d[\w.]*)`)
 	requiresPython = pattern.New(`(?m)^\s*requires-python\s*=\s*["']([^"']+)["']`)
+	setupPython    = pattern.New(`(?m)^[^#\n]*\bpython_requires\s*=\s*["']([^"']+)["']`)
+	setupCfg       = pattern.New(`(?m)^\s*python_requires\s*=\s*([^\n]+?)\s*$`)
+	pythonVersion  = pattern.New(`^(?:pypy-?)?\d+(?:\.\d+)*(?:-?(?:dev|t|[abrc]+\d+))?$`) // and no name of a virtual environment
 	globalSDK      = pattern.New(`"version"\s*:\s*"([\d.]+)"`)
-	targetNet      = pattern.New(`<TargetFrameworks?>[^<]*\bnet(\d+\.\d)\b`)
+	targetNets     = pattern.New(`<TargetFrameworks?>([^<]*)<`)
+	targetNet      = pattern.New(`\bnet(?:coreapp)?(\d+\.\d)\b`)
+	gradleJava     = pattern.New(`\blanguageVersion\b[^\n]{0,20}JavaLanguageVersion\.of\(\s*["']?(\d+)["']?\s*\)|\bjvmToolchain\(\s*(\d+)\s*\)`)
 	mavenRelease   = pattern.New(`<(?:maven\.compiler\.release|java\.version|release)>(\d+)<`)
 	rustChannel    = pattern.New(`(?m)^\s*channel\s*=\s*"([\w.-]+)"`)
 )
 
 // golang: the go line of go.mod is the oldest version that will do, and no wish.
 func (t tooling) golang() []toolStep {
-	version, from := t.found("stable", t.inCI("actions/setup-go", "go-version"), t.tool("golang", "go"), t.match("go.work", goToolchain), t.match("go.mod", goToolchain))
+	version, from := t.found("stable", t.tested("actions/setup-go", "go-version"), t.tool("golang", "go"), t.match("go.work", goToolchain), t.match("go.mod", goToolchain),
+		t.inCI("actions/setup-go", "go-version"))
 	// There is no go.sum in the workspace by which its cache could be named.
 	return []toolStep{{uses: useGo, with: []string{"go-version: " + version, "cache: false"}, from: from}}
 }
@@ -183,10 +222,13 @@ func (t tooling) node() []toolStep {
 	_ = json.Unmarshal([]byte(text), &m) // the gate says what is wrong with it
 	engines := strings.TrimSpace(m.Engines["node"])
 	if atLeast.MatchString(engines) {
-		engines = "" // any that is current will do
+		engines = "lts/*" // any that is current will do
 	}
-	version, from := t.found("lts/*", t.inCI("actions/setup-node", "node-version"), t.line(".nvmrc", ".node-version"), t.tool("nodejs", "node"),
-		[2]string{m.Volta["node"], file}, [2]string{engines, file})
+	version, from := t.found("lts/*", t.tested("actions/setup-node", "node-version"), t.line(".nvmrc", ".node-version"), t.tool("nodejs", "node"),
+		[2]string{m.Volta["node"], file}, [2]string{engines, file}, t.inCI("actions/setup-node", "node-version"))
+	if version == `"lts/*"` {
+		version = "lts/*"
+	}
 	steps := []toolStep{{uses: useNode, with: []string{"node-version: " + version, "package-manager-cache: false"}, from: from}}
 	name, wanted, _ := strings.Cut(m.PackageManager, "@")
 	wanted, _, _ = strings.Cut(wanted, "+")
@@ -195,12 +237,12 @@ func (t tooling) node() []toolStep {
 	}
 	switch {
 	case name == "pnpm" || name == "" && has("pnpm-lock.yaml"):
-		version, from := t.found("10", [2]string{wanted, file}, t.inCI("pnpm/action-setup", "version"), t.tool("pnpm"))
+		version, from := t.found("10", [2]string{wanted, file}, t.tested("pnpm/action-setup", "version"), t.tool("pnpm"), t.inCI("pnpm/action-setup", "version"))
 		steps = append(steps, toolStep{uses: usePnpm, with: []string{"version: " + version}, from: from})
 	case name == "yarn" && !strings.HasPrefix(wanted, "1."), name == "" && has(".yarnrc.yml"):
 		steps = append(steps, toolStep{run: "corepack enable"})
 	case name == "bun" || name == "" && has("bun.lock", "bun.lockb"):
-		version, from := t.found("latest", [2]string{wanted, file}, t.inCI("oven-sh/setup-bun", "bun-version"), t.line(".bun-version"), t.tool("bun"))
+		version, from := t.found("latest", [2]string{wanted, file}, t.tested("oven-sh/setup-bun", "bun-version"), t.line(".bun-version"), t.tool("bun"), t.inCI("oven-sh/setup-bun", "bun-version"))
 		steps = append(steps, toolStep{uses: useBun, with: []string{"bun-version: " + version}, from: from})
 	}
 	return steps
@@ -210,9 +252,8 @@ func (t tooling) node() []toolStep {
 var atLeast = pattern.New(`^\s*>=?\s*v?[\d.x]+\s*$|^\*$`)
 
 func (t tooling) python() []toolStep {
-	wanted := t.match("pyproject.toml", requiresPython)
-	wanted[0] = pythonRange(wanted[0])
-	version, from := t.found(`"3.x"`, t.inCI("actions/setup-python", "python-version"), t.line(".python-version"), t.tool("python"), wanted)
+	version, from := t.found(`"3.x"`, t.tested("actions/setup-python", "python-version"), t.lineLike(pythonVersion, ".python-version"), t.tool("python"),
+		t.wantedPython(), t.inCI("actions/setup-python", "python-version"))
 	steps := []toolStep{{uses: usePython, with: []string{"python-version: " + version}, from: from}}
 	for _, m := range [][2]string{{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}} {
 		if text, file := t.read(m[0]); text != "" {
@@ -220,6 +261,64 @@ func (t tooling) python() []toolStep {
 		}
 	}
 	return steps
+}
+
+// wantedPython is what the first of the manifests says that says anything.
+func (t tooling) wantedPython() [2]string {
+	manifests := []func() [2]string{
+		func() [2]string { return t.match("pyproject.toml", requiresPython) },
+		t.poetryPython,
+		func() [2]string { return t.match("setup.cfg", setupCfg) },
+		func() [2]string { return t.match("setup.py", setupPython) },
+	}
+	for _, m := range manifests {
+		if v := m(); v[0] != "" {
+			return [2]string{cmp.Or(pythonRange(v[0]), "3.x"), v[1]}
+		}
+	}
+	var pipfile struct {
+		Requires struct {
+			Version string `toml:"python_version"`
+			Full    string `toml:"python_full_version"`
+		} `toml:"requires"`
+	}
+	text, file := t.read("Pipfile")
+	_ = toml.Unmarshal([]byte(text), &pipfile) // pipenv says what is wrong with it
+	return [2]string{cmp.Or(pipfile.Requires.Full, pipfile.Requires.Version), file}
+}
+
+// poetryPython is Poetry's range, in the words of requires-python.
+func (t tooling) poetryPython() [2]string {
+	var project struct {
+		Tool struct {
+			Poetry struct {
+				Dependencies map[string]any `toml:"dependencies"`
+			} `toml:"poetry"`
+		} `toml:"tool"`
+	}
+	text, file := t.read("pyproject.toml")
+	_ = toml.Unmarshal([]byte(text), &project) // poetry says what is wrong with it
+	wanted, _ := project.Tool.Poetry.Dependencies["python"].(string)
+	if wanted == "" || strings.Contains(wanted, "||") {
+		return [2]string{}
+	}
+	var parts []string
+	for part := range strings.SplitSeq(wanted, ",") {
+		part = strings.TrimSpace(part)
+		n := numbers(part)
+		switch {
+		case len(n) == 0:
+		case strings.HasPrefix(part, "^"):
+			parts = append(parts, ">="+part[1:], fmt.Sprintf("<%d", n[0]+1))
+		case strings.HasPrefix(part, "~") && !strings.HasPrefix(part, "~=") && len(n) > 1:
+			parts = append(parts, ">="+part[1:], fmt.Sprintf("<%d.%d", n[0], n[1]+1))
+		case strings.Trim(part, "0123456789.*") == "":
+			parts = append(parts, "=="+part)
+		default:
+			parts = append(parts, part)
+		}
+	}
+	return [2]string{strings.Join(parts, ","), file}
 }
 
 // pythonRange makes of requires-python what setup-python reads; "" where any will do.
@@ -256,52 +355,133 @@ func pythonRange(s string) string {
 }
 
 func (t tooling) java() []toolStep {
-	version, from := t.found(`"21"`, t.inCI("actions/setup-java", "java-version"), t.line(".java-version"), t.match("pom.xml", mavenRelease))
-	distribution, _ := t.found("temurin", t.inCI("actions/setup-java", "distribution"))
+	version, from := t.found(`"21"`, t.tested("actions/setup-java", "java-version"), t.line(".java-version"), t.match("pom.xml", mavenRelease), t.gradle(),
+		t.inCI("actions/setup-java", "java-version"))
+	distribution, _ := t.found("temurin", t.tested("actions/setup-java", "distribution"), t.inCI("actions/setup-java", "distribution"))
 	return []toolStep{{uses: useJava, with: []string{"distribution: " + strings.Trim(distribution, `"`), "java-version: " + version}, from: from}}
 }
 
-func (t tooling) ruby() []toolStep {
-	version, from := t.found("ruby", t.inCI("ruby/setup-ruby", "ruby-version"), t.line(".ruby-version"), t.tool("ruby"))
-	return []toolStep{{uses: useRuby, with: []string{"ruby-version: " + version}, from: from}}
+// gradle is the newest toolchain that builds of Gradle name: the one that they run with
+// when it is there, as no other is fetched without the network.
+func (t tooling) gradle() [2]string {
+	best := [2]string{}
+	for _, m := range t.matches(gradleJava, "build.gradle", "build.gradle.kts", "*/build.gradle", "*/build.gradle.kts") {
+		if best[0] == "" || compareVersions(m[0], best[0]) > 0 {
+			best = m
+		}
+	}
+	return best
 }
 
-func (t tooling) dotnet() []toolStep {
-	target := [2]string{}
-	for _, pattern := range []string{"*.csproj", "*/*.csproj", "Directory.Build.props"} {
-		files, _ := filepath.Glob(filepath.Join(t.top, filepath.FromSlash(t.root), pattern))
+// matches are the groups of a pattern in the files of the project that have such names, and
+// the file of each.
+func (t tooling) matches(p *pattern.Pattern, names ...string) (out [][2]string) {
+	for _, name := range names {
+		files, _ := filepath.Glob(filepath.Join(t.top, filepath.FromSlash(t.root), filepath.FromSlash(name)))
 		for _, file := range files {
 			rel, err := filepath.Rel(t.top, file)
-			if data, failed := os.ReadFile(file); err == nil && failed == nil {
-				if m := targetNet.FindSubmatch(data); m != nil && (target[0] == "" || compareVersions(string(m[1])+".x", target[0]) > 0) {
-					target = [2]string{string(m[1]) + ".x", filepath.ToSlash(rel)}
-				}
+			data, failed := os.ReadFile(file)
+			if err != nil || failed != nil || len(data) > 1<<20 {
+				continue
+			}
+			for _, m := range p.FindAllStringSubmatch(string(data), -1) {
+				out = append(out, [2]string{strings.Join(m[1:], ""), filepath.ToSlash(rel)})
 			}
 		}
 	}
-	version, from := t.found(`"10.0.x"`, t.match("global.json", globalSDK), t.inCI("actions/setup-dotnet", "dotnet-version"), target)
-	return []toolStep{{uses: useDotnet, with: []string{"dotnet-version: " + version}, from: from}}
+	return out
+}
+
+func (t tooling) ruby() []toolStep {
+	version, from := t.found("ruby", t.tested("ruby/setup-ruby", "ruby-version"), t.line(".ruby-version"), t.tool("ruby"), t.inCI("ruby/setup-ruby", "ruby-version"))
+	return []toolStep{{uses: useRuby, with: []string{"ruby-version: " + version}, from: from}}
+}
+
+// dotnet: the newest SDK builds for all target frameworks, and tests of each want its
+// runtime, which comes with the SDK of the same version.
+func (t tooling) dotnet() []toolStep {
+	var targets [][2]string
+	for _, m := range t.matches(targetNets, "*.??proj", "*/*.??proj", "*/*/*.??proj", "Directory.Build.props") {
+		for _, v := range targetNet.FindAllStringSubmatch(m[0], -1) {
+			targets = append(targets, [2]string{v[1] + ".x", m[1]})
+		}
+	}
+	slices.SortStableFunc(targets, func(a, b [2]string) int { return compareVersions(b[0], a[0]) })
+	targets = slices.CompactFunc(targets, func(a, b [2]string) bool { return a[0] == b[0] })
+	newest := [2]string{}
+	if len(targets) > 0 {
+		newest = targets[0]
+	}
+	tested := t.severalTested("actions/setup-dotnet", "dotnet-version")
+	version, from := t.found(`"10.0.x"`, t.match("global.json", globalSDK), tested[0], newest, t.inCI("actions/setup-dotnet", "dotnet-version"))
+	all := []string{strings.Trim(version, `"`)}
+	for _, v := range append(tested, targets...) {
+		covered := func(has string) bool { return slices.Equal(series(has), series(v[0])) }
+		if plainVersion.MatchString(v[0]) && !slices.ContainsFunc(all, covered) {
+			all = append(all, v[0])
+		}
+	}
+	with := []string{"dotnet-version: " + version}
+	if len(all) > 1 {
+		with = []string{"dotnet-version: |"}
+		for _, v := range all {
+			with = append(with, "  "+v)
+		}
+	}
+	return []toolStep{{uses: useDotnet, with: with, from: from}}
+}
+
+// series are the first two numbers of a version, by which SDKs of .NET go.
+func series(v string) []int {
+	n := numbers(v)
+	return n[:min(len(n), 2)]
+}
+
+// severalTested is tested for an action that takes a version a line: all of a job's, the
+// newest first. There is one at least, which may be empty.
+func (t tooling) severalTested(action, key string) [][2]string {
+	out := [][2]string{}
+	for _, s := range t.ci {
+		if !s.tests || s.name() != action {
+			continue
+		}
+		for line := range strings.Lines(s.with[key]) {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, [2]string{line, s.from})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b [2]string) int { return compareVersions(b[0], a[0]) })
+	if len(out) == 0 {
+		return append(out, [2]string{})
+	}
+	return out
 }
 
 func (t tooling) php() []toolStep {
-	version, from := t.found(`"8.4"`, t.inCI("shivammathur/setup-php", "php-version"), t.tool("php"))
+	version, from := t.found(`"8.4"`, t.tested("shivammathur/setup-php", "php-version"), t.tool("php"), t.inCI("shivammathur/setup-php", "php-version"))
 	with := []string{"php-version: " + version, "coverage: none"}
-	if extensions := t.inCI("shivammathur/setup-php", "extensions"); pattern.New(`^[\w, -]+$`).MatchString(extensions[0]) {
+	extensions := t.tested("shivammathur/setup-php", "extensions")
+	if extensions[0] == "" {
+		extensions = t.inCI("shivammathur/setup-php", "extensions")
+	}
+	if pattern.New(`^[\w, -]+$`).MatchString(extensions[0]) {
 		with = append(with, "extensions: "+extensions[0])
 	}
 	return []toolStep{{uses: usePHP, with: with, from: from}}
 }
 
 func (t tooling) elixir() []toolStep {
-	otp, _ := t.found(`"27"`, t.inCI("erlef/setup-beam", "otp-version"), t.tool("erlang"))
-	version, from := t.found(`"1.18"`, t.inCI("erlef/setup-beam", "elixir-version"), t.tool("elixir"))
+	otp, _ := t.found(`"27"`, t.tested("erlef/setup-beam", "otp-version"), t.tool("erlang"), t.inCI("erlef/setup-beam", "otp-version"))
+	version, from := t.found(`"1.18"`, t.tested("erlef/setup-beam", "elixir-version"), t.tool("elixir"), t.inCI("erlef/setup-beam", "elixir-version"))
 	return []toolStep{{uses: useBeam, with: []string{"otp-version: " + otp, "elixir-version: " + version}, from: from}}
 }
 
 // rust: the runner's rustup has a stable toolchain; another must be there before commands
 // run that have no network.
 func (t tooling) rust() []toolStep {
-	version, from := t.found("stable", t.match("rust-toolchain.toml", rustChannel), t.line("rust-toolchain"), t.inCI("dtolnay/rust-toolchain", "toolchain"))
+	version, from := t.found("stable", t.match("rust-toolchain.toml", rustChannel), t.line("rust-toolchain"), t.tested("dtolnay/rust-toolchain", "toolchain"),
+		t.inCI("dtolnay/rust-toolchain", "toolchain"))
 	version = strings.Trim(version, `"`)
 	if from == "" || !pattern.New(`^[\w.-]+$`).MatchString(version) {
 		return nil
