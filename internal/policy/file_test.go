@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,6 +90,23 @@ func TestLint(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	for rule, want := range map[string]string{
+		"deny Read(../x)":              "../x matches nothing: paths are those of the project, and agents read nothing above its root",
+		"deny Grep(./../x/**)":         "./../x/** matches nothing: paths are those of the project, and agents read nothing above its root",
+		"deny List(..)":                ".. matches nothing: paths are those of the project, and agents read nothing above its root",
+		"deny Read(a/../../x)":         "a/../../x matches nothing: paths are those of the project, and agents read nothing above its root",
+		"deny Read({docs,../docs}/**)": "../docs/** matches nothing: paths are those of the project, and agents read nothing above its root",
+		"deny Read(a/../b)":            "a/../b does not match what it names: paths of the project have no .. in them",
+		"deny Read(a..b/...)":          "",
+		"deny Read(./a/**)":            "",
+	} {
+		if want != "" {
+			want = "permissions.json:1: " + rule + ": " + want
+		}
+		if got := strings.Join(Lint(rules(t, true, rule)), "\n"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 	shadowed := Lint(rules(t, true, "allow Bash(npm test)", "ask Bash(npm *)"))
 	if diff := cmp.Diff([]string{"permissions.json:1: allow Bash(npm test): it never counts: ask Bash(npm *) (permissions.json:1) comes first"}, shadowed); diff != "" {

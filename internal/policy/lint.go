@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func lint(r Rule) []string {
 	if home := atHome.Replace(r.Pattern); slices.Contains(pathNames, r.Name) && strings.HasPrefix(home, "~") {
 		out = append(out, "it matches nothing: paths are those of the project, and agents read nothing of the home directory")
 	}
+	if slices.Contains(pathNames, r.Name) {
+		out = append(out, upwards(r.Pattern)...)
+	}
 	if slices.Contains(textNames, r.Name) && class.MatchString(r.Pattern) {
 		out = append(out, "brackets mean themselves here; there are *, ? and {a,b}")
 	}
@@ -47,6 +51,20 @@ func lint(r Rule) []string {
 		out = append(out, "it is very broad: "+why)
 	}
 	return out
+}
+
+// upwards says what is wrong with a pattern of paths that goes up a folder.
+func upwards(p string) []string {
+	for _, one := range pattern.Braces(p) {
+		switch {
+		case !slices.Contains(strings.Split(one, "/"), ".."):
+		case path.Clean(one) == "..", strings.HasPrefix(path.Clean(one), "../"):
+			return []string{one + " matches nothing: paths are those of the project, and agents read nothing above its root"}
+		default:
+			return []string{one + " does not match what it names: paths of the project have no .. in them"}
+		}
+	}
+	return nil
 }
 
 // broad says why an Allow rule lets more run than it shows.
