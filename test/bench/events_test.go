@@ -101,6 +101,7 @@ func TestCommands(t *testing.T) {
 // TestPushDuringRun holds that a run whose head moves says so, of the commit that
 // it verified, and claims nothing of the new one.
 func TestPushDuringRun(t *testing.T) {
+	variants.Only(t) // TestActionSuperseded of cmd/ycbot shows it without a stand-in for all of GitHub
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo := g.Repo("moving", map[string]string{".github/ycbot.yml": settings, "test.sh": "echo all is well\n", "a.txt": "1\n"})
@@ -143,6 +144,7 @@ const lookAround = "echo the environment:; env; for p in /proc/[0-9]*; do tr '\\
 // the job summary has the result; that a fork's commands run by trust, in tier full
 // or not at all; and that they find no secret.
 func TestFork(t *testing.T) {
+	variants.Only(t) // TestActionOnForkRefused and TestActionOnForkSecrets of cmd/ycbot show it without a stand-in for all of GitHub
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo := g.Repo("forked", map[string]string{".github/ycbot.yml": settings, "test.sh": "echo all is well\n"})

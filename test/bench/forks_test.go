@@ -27,7 +27,7 @@ func aFork(t *testing.T, g *benchtest.GitHub, name string) (repo *benchtest.Repo
 // there: a maintainer names the commit of a fork, one job executes it and
 // publishes nothing, the other publishes and executes nothing.
 func TestMaintainersWorkflow(t *testing.T) {
-	variants.Only(t) // act builds the program for each event; TestFork has a fork
+	variants.Only(t) // act builds the program for each event; TestActionOnForkSecrets of cmd/ycbot has a fork
 	t.Parallel()
 	workflow, ok := workflows(t)["ycbot for forks"]
 	if !ok {
