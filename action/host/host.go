@@ -287,7 +287,8 @@ func (h *Host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	if rep != nil {
 		h.quote(rep.Text(h.Text()))
 	}
-	return h.posted(rep, publish.Ending{Why: failure}, posted, h.poster.Posting.Target.Files), err
+	t := h.poster.Posting.Target
+	return h.posted(t, rep, publish.Ending{Why: failure}, posted, t.Files), err
 }
 
 // quote writes text of others to the log of a job, in which no line of it is taken

@@ -21,7 +21,7 @@ func (h *Host) Publish(ctx context.Context, e *event.Event, dir string) (*report
 	if err != nil {
 		return nil, action.Posted{}, err
 	}
-	return done.Report, h.posted(done.Report, done.Ending, done.Posted, nil), nil
+	return done.Report, h.posted(publish.Target{}, done.Report, done.Ending, done.Posted, nil), nil
 }
 
 // Presentation is how inputs and environment say that a finished run is posted.
@@ -31,9 +31,9 @@ func Presentation(in action.Inputs, getenv func(string) string) pullrun.Presenta
 
 // posted is what the action's step reports it. What stands in the check run
 // anyway is not repeated in the log.
-func (h *Host) posted(rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
+func (h *Host) posted(t publish.Target, rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
 	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
-	out.Summary = publish.Summary(rep, e, in, redact.New(redact.SecretsFrom(h.Machine.Env)))
+	out.Summary = publish.Summary(t, rep, e, in, redact.New(redact.SecretsFrom(h.Machine.Env)))
 	if in.CheckURL == "" {
 		for _, c := range publish.WorkflowCommands(rep, files) {
 			out.Annotations = append(out.Annotations, action.Annotation{Level: c.Level, File: c.File, Line: c.Line, Title: c.Title, Message: c.Message})

@@ -37,7 +37,7 @@ const (
 	amount   = `\d[\d,]*(?:\.\d+)?`
 	ofTime   = ` ?(?:ns|µs|μs|us|ms|s)\b` // of time, which many write after a blank
 	ofMemory = ` ?[kKMG]i?B\b`
-	// what runners say before "in" and the time that something took
+	// What runners say before "in" and the time that something took.
 	tookTime = `(?:built|bundled|compiled|completed|done|executed|failed|finished|generated|passed|ran|ready|succeeded|successful)`
 )
 

@@ -147,8 +147,8 @@ func TestWorkflowCommands(t *testing.T) {
 // TestSummary: what was left out is said, also where there is no report.
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	s := Summary(nil, Ending{Kind: Stopped}, Posted{Left: []string{"check run: not permitted: 403"}}, nil)
-	for _, want := range []string{"**Stopped**", "ycbot: stopped", "**Not posted**", "- check run: not permitted: 403"} {
+	s := Summary(Target{HeadSHA: strings.Repeat("ab", 20)}, nil, Ending{Kind: Stopped}, Posted{Left: []string{"check run: not permitted: 403"}}, nil)
+	for _, want := range []string{"**Stopped**", "ycbot: stopped", "`abababababab`", "**Not posted**", "- check run: not permitted: 403"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in\n%s", want, s)
 		}

@@ -225,7 +225,7 @@ func TestHostileReport(t *testing.T) {
 		if !strings.Contains(out.Text, tgt.Digest) {
 			t.Errorf("%s: no digest in the text", name)
 		}
-		judgeNeutral(t, name+" step summary", Summary(rep, end, Posted{CommentURL: commentURL, Left: hostileTexts()}, nil), commentURL)
+		judgeNeutral(t, name+" step summary", Summary(Target{}, rep, end, Posted{CommentURL: commentURL, Left: hostileTexts()}, nil), commentURL)
 	}
 	for _, c := range WorkflowCommands(rep, nil) {
 		if s := c.File + c.Title; strings.ContainsFunc(s, unseen) || strings.Contains(s, "\n") || strings.ContainsFunc(c.Message, unseen) || c.Message == "" {

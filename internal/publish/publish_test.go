@@ -371,7 +371,7 @@ func TestTokenMayNotWrite(t *testing.T) {
 	if len(posted.Left) != 3 || len(b.ours()) != 0 || len(b.CheckRuns(calc)) != 0 {
 		t.Errorf("posted %+v", posted)
 	}
-	has(t, Summary(b.failing(1), Ending{}, posted, nil), "**Not posted**", "comment: not permitted")
+	has(t, Summary(Target{}, b.failing(1), Ending{}, posted, nil), "**Not posted**", "comment: not permitted")
 }
 
 // TestUnauthorizedIsAnError: a token that is no longer valid is not one that may not.

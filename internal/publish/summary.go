@@ -12,12 +12,11 @@ import (
 const summaryLimit = 1 << 20
 
 // Summary is the Markdown for GITHUB_STEP_SUMMARY: the report, and what could not be
-// posted where people look first. A nil rep is a run without a report.
-func Summary(rep *report.Report, e Ending, posted Posted, secrets *redact.Redactor) string {
+// posted where people look first. A nil rep is a run of t without a report.
+func Summary(t Target, rep *report.Report, e Ending, posted Posted, secrets *redact.Redactor) string {
 	var b strings.Builder
-	t := Target{}
 	if rep != nil {
-		t.HeadSHA = rep.HeadSHA
+		t = Target{HeadSHA: rep.HeadSHA}
 	} else {
 		rep = unfinished(t, e)
 	}

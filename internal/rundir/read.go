@@ -27,7 +27,8 @@ var ErrNothing = errors.New("no run was begun here")
 //   - 4 (since 2026-11-28): a linter that looks at nothing on both sides has not passed, and
 //     silenced expectations are also those that other files of tests keep from failing
 //   - 5 (since 2026-11-28, later): more words are results of an agent's checks; a check that the base
-//     refuses, as it expects, is introduced; own commands that the change edits stand aside
+//     refuses, as it expects, is introduced; own commands that the change edits stand aside; outputs are
+//     compared without what is measured, by the words beside it
 const Format = 5
 
 // A FormatError is a run directory that is whole, and was recorded in another format.

@@ -17,7 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// An arm is the prepared tree of one side with files of the other laid over it, in
+// An Arm is the prepared tree of one side with files of the other laid over it, in
 // the side's own folder: what was built, and tests that are tied to a place, find
 // what they name. It begins and ends with what setup and build left.
 type Arm struct {
@@ -92,7 +92,7 @@ func (a *Arm) leave(ctx context.Context, files []string, why string) error {
 	return a.takeOut(ctx, files)
 }
 
-// A selection is what an arm runs of the tests of one folder of commands.
+// A Selection is what an arm runs of the tests of one folder of commands.
 type Selection struct {
 	Eco, Unit string
 	Command   string          // one that counts as one test

@@ -38,7 +38,7 @@ type Cached struct {
 	Tests int           `json:"tests"`
 }
 
-// A baseRecord is a saved suite: of all tests of some commands, and of single
+// A Record is a saved suite: of all tests of some commands, and of single
 // packages of others.
 type Record struct {
 	When  time.Time     `json:"when"`
@@ -55,6 +55,7 @@ func (k *Record) has(id results.ID) bool {
 	return slices.ContainsFunc(k.Cases, func(c Case) bool { return c.ID == id })
 }
 
+// A Case is one test of a record.
 type Case struct {
 	ID   results.ID   `json:"id"`
 	Test results.Test `json:"test"`
