@@ -167,7 +167,7 @@ func (f *finished) begin(req *http.Request) *mint {
 	f.out = m
 	go func() {
 		m.resp, m.body, m.err = read(f.next.RoundTrip(req.WithContext(context.WithoutCancel(req.Context())))) //nolint:bodyclose // read closes it
-		if m.at = f.now(); m.err != nil || m.resp.StatusCode/100 != 2 { // no token: the next asks again
+		if m.at = f.now(); m.err != nil || m.resp.StatusCode/100 != 2 {                                       // no token: the next asks again
 			f.forget(m)
 		}
 		close(m.done)
