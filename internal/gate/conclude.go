@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/kept"
 	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -145,4 +146,19 @@ func (r *runner) noteRetried() {
 	if slices.Sort(names); len(names) > 0 {
 		r.note("%s after a failure, because the test runner ran %s again: %s", results.Count(len(names), "test passes only", "tests pass only"), results.Plural(len(names), "it", "them"), results.Listed(names, 5))
 	}
+}
+
+// givenUp are the expectations that do not hold, by class.
+func givenUp(x *kept.Expectations) []Changed {
+	var out []Changed
+	for _, c := range x.Changed {
+		i := slices.IndexFunc(out, func(o Changed) bool {
+			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside && o.Skipped == c.Skipped && o.Own == c.Own
+		})
+		if i < 0 {
+			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside, Skipped: c.Skipped, Own: c.Own})
+		}
+		out[i].Count++
+	}
+	return out
 }

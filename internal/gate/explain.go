@@ -84,6 +84,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 		}
 		r.sides.Plans[side] = p
 	}
+	r.sameProjects()
 	r.keepCommands()
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.sides.Plans[Head]

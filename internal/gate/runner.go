@@ -91,7 +91,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		Limit: cmp.Or(t.limit, time.Hour), Share: tester.DecidesFirst, Longest: t.longest, ProbeRuns: checks.Repeats * checks.RaceWorst,
 		Flakes: t.flakes, Phantoms: t.phantoms, Note: r.note, NotCoveredOnce: r.notCoveredOnce,
 	}
-	r.own = &own.Commands{On: r.arms(), Note: r.note, NotCovered: r.notCovered, Covered: r.covered}
+	r.own = &own.Commands{On: r.arms(), Untrusted: in.Untrusted, Note: r.note, NotCovered: r.notCovered, Covered: r.covered}
 	r.prep = preparation.New(preparation.Preparation{
 		Executor: r.executor, Change: in.Change, Configured: r.configured,
 		Plan:    func(projects []ecosystem.Project) *sides.Plan { return newPlan(projects, in.Commands) },

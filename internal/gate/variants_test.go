@@ -112,6 +112,7 @@ var shownBy = map[string][]string{
 	"vendored_old":                    {"vendored"},
 	"weakened_make":                   {"weakened_make_untrusted"},
 	"workspace":                       {"go_command", "nested", "replaced", "workspace_commands"},
+	"workflow_renamed_python":         {"workflow_renamed_python_untrusted"},
 	"workflow_variable_go_untrusted":  {"workflow_variable_fails_node", "workflow_variable_new_python", "workflow_variable_python"},
 	"own_differs_go_untrusted":        {"own_differs_ruby", "own_factor_python"},
 	"own_makes_new_file_python":       {"own_builds_go"},

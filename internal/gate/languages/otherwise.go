@@ -20,22 +20,18 @@ import (
 // Empty: there is none.
 func otherwise(s *ecosystem.Survey, dir string, tested func(dir string) bool) string {
 	file := native.FileOfTargets(s, dir)
-	if file == "" {
+	if file == "" || len(native.TargetsForTests(s, dir)) == 0 {
 		return ""
 	}
 	text := string(native.Targets(s, dir, file))
 	text = expanded(text, text)
-	recipes := ecosystem.TestRecipes(file, text)
-	if len(native.TargetsForTests(s, dir)) == 0 {
-		return ""
-	}
 	if line := setsForAll(text, func(name string) bool { return s.Has(dir, name) }); line != "" {
 		return short(line)
 	}
 	o := other{dir: dir, tested: tested, script: func(name string) bool {
 		return s.Has(dir, name) && !runsTests.Match(s.Read(dir, name))
 	}}
-	recipes = strings.ReplaceAll(strings.ReplaceAll(recipes, "\\\n", " "), "$$", "$")
+	recipes := strings.ReplaceAll(strings.ReplaceAll(ecosystem.TestRecipes(file, text), "\\\n", " "), "$$", "$")
 	for line := range strings.Lines(recipes) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "@+- \t")
 		if makeDirective.MatchString(line) {

@@ -100,6 +100,7 @@ func TestTargets(t *testing.T) {
 		"test:\n\tpytest\n":                             "make test",
 		"test:\n\tpytest\ncheck: test\n\t./golden.sh\n": "make check; make test",
 		"check:\n\truff check\n":                        "", // it looks for style
+		"export X\ncheck:\n\truff check\n":              "",
 		"check:\n\tpytest\n":                            "make check",
 	} {
 		var notes strings.Builder
@@ -108,6 +109,9 @@ func TestTargets(t *testing.T) {
 		for _, p := range FindProjects(s) {
 			if p.Eco.Calls {
 				continue
+			}
+			if p.Target == "" && p.Differs != "" {
+				t.Errorf("%q: it has no target for tests, which would do %q", makefile, p.Differs)
 			}
 			for _, c := range p.OwnTests {
 				got = append(got, c.Text)

@@ -43,8 +43,9 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 			tested := func(dir string) bool {
 				return slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir && len(p.Test) > 0 })
 			}
-			out[i].Differs = otherwise(s, out[i].Dir, tested)
-			if out[i].Target == "" {
+			if out[i].Target != "" {
+				out[i].Differs = otherwise(s, out[i].Dir, tested)
+			} else {
 				byScript(&out[i], s, tested)
 			}
 		}

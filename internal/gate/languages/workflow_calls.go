@@ -18,8 +18,8 @@ import (
 )
 
 // given are the calls of a runner of a project's tests in the steps of workflows that run in its
-// folder, with the variables that these give them and its sources name. A step that gives
-// none says nothing new.
+// folder, with the variables that these give them and its sources name, or that run them in another
+// way than ycbot does. Other steps say nothing new.
 func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
 	out := slices.Clone(p.Given)
 	names := namer{s: s, p: p, known: map[string]naming{}}
@@ -93,7 +93,7 @@ var exportLine = pattern.New(`^export[ \t]+([A-Za-z_]\w*)=([^$` + "`" + `;&|]*)$
 
 // ways say whether a call runs a project's tests in another way than ycbot does.
 type ways struct {
-	other
+	calls   other
 	scripts map[string]string // of package.json, by name
 	usual   map[string]bool   // those that "test" runs
 	targets map[string]string // recipes of its Makefile, but of those for tests
@@ -101,7 +101,7 @@ type ways struct {
 
 func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 	w := ways{
-		other:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
+		calls:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
 		scripts: scriptsOf(s, p.Dir), usual: map[string]bool{},
 	}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
@@ -131,7 +131,7 @@ func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 // decides says whether a call of a runner has options that decide how its tests run.
 func (w ways) decides(call string) bool {
 	parsed, err := syntax.NewParser().Parse(strings.NewReader(call), "")
-	return err == nil && w.in(parsed)
+	return err == nil && w.calls.in(parsed)
 }
 
 // script is the script of package.json that a line calls; empty: none.

@@ -31,14 +31,18 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 		p := o.On.Sides.Plans[results.Base].Projects[at]
 		steers := func(t sides.Touch) bool { return t.Class == compare.Steering && ecosystem.Inside(p.Dir, t.Path) }
 		inWorkflow := slices.ContainsFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
-		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.MovedTo(p.Dir))
+		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.ProjectMovedTo(p))
 		has := now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
 		held := x != nil && !slices.ContainsFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
 		switch {
 		case inWorkflow && !has && o.touchesWorkflow():
 			o.NotCovered("%s: %q of the base's workflows fails with the change, which edits the workflow", p.What, id.Command)
 			dropExpectation(x, id)
-			o.setAside(id, "the change edits the workflow that has it")
+			if o.Untrusted { // it may edit the workflow to hide what it breaks
+				t.Unknown = append(t.Unknown, failing...)
+			} else {
+				o.setAside(id, "the change edits the workflow that has it")
+			}
 		case !held || !slices.ContainsFunc(o.On.Sides.Touched, steers):
 			continue
 		case !has:

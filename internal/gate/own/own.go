@@ -21,6 +21,7 @@ import (
 // Commands are those by which projects run their tests themselves, and what became of them.
 type Commands struct {
 	On         arms.Maker
+	Untrusted  bool                             // no maintainer answers for the head
 	Known      *known.Record                    // what earlier runs said of the base's tests; nil: nothing
 	Note       func(format string, args ...any) // says something once
 	NotCovered func(format string, args ...any) // says what is not found out

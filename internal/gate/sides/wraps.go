@@ -19,8 +19,8 @@ type wrapping struct {
 	is *pattern.Pattern
 	by string // what stands in its place
 
-	layout bool   // it is none, and may come and go
-	of     string // "js" where it is JavaScript's
+	layout bool // it is none, and may come and go
+	node   bool // it is JavaScript's form of a list
 }
 
 // inBrackets is what stands in the brackets of a call, with calls in it and in these.
@@ -32,9 +32,9 @@ var (
 		awaits,
 		{is: pattern.New(`\(([\w.]+\(` + inBrackets + `\))\)\.`), by: "$1.", layout: true}, // what was awaited
 		{is: pattern.New(`\bassert\.rejects\(`), by: "assert.throws("},
-		{is: pattern.New(`\bPromise\.all\(` + inBrackets + `\)`), by: "$1", of: "js"},
-		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1", of: "js"},
-		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1", of: "js"},
+		{is: pattern.New(`\bPromise\.all\(` + inBrackets + `\)`), by: "$1", node: true},
+		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1", node: true},
+		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1", node: true},
 	}
 	inPython = []wrapping{
 		awaits,
@@ -166,7 +166,7 @@ func (w wrapping) saysLess(statement string) bool {
 		return true
 	}
 	for _, at := range found {
-		if w.of == "js" && (!wholeInNode.MatchString(statement) || strings.HasPrefix(statement[at[1]:], ".") || strings.HasPrefix(statement[at[1]:], "[")) {
+		if w.node && (!wholeInNode.MatchString(statement) || strings.HasPrefix(statement[at[1]:], ".") || strings.HasPrefix(statement[at[1]:], "[")) {
 			return true
 		}
 	}
@@ -199,7 +199,7 @@ func statements(src string) []string {
 func blockOpens(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), "{") }
 
 // unheard says whether the head has a function that became async and whose failures nothing
-// waits for: one that is neither a test of its runner nor awaited wherever it is called, a test
+// waits for: one that is neither a test of its runner nor awaited in all of its calls, a test
 // in a class whose runner knows no such tests, or an expectation of a failure that is not awaited.
 func unheard(file, base, head string) bool {
 	if len(asyncs.FindAllString(head, -1)) <= len(asyncs.FindAllString(base, -1)) && len(rejects.FindAllString(head, -1)) <= len(rejects.FindAllString(base, -1)) {
