@@ -22,6 +22,13 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	if err := r.prep.PrepareHead(ctx); err != nil || r.prep.Unprepared() != "" {
 		return err
 	}
+	switch made := r.prep.Makings(Head); {
+	case len(made) > 0 && len(r.prep.Makings(Base)) == 0:
+		r.facts.Makings = made
+		r.note("the head compiles only after %s, and the base without it", results.Listed(made, 3))
+	case len(made) > 0:
+		r.note("%s is run before the build, as not all compiles without it", results.Listed(made, 3))
+	}
 	base, head := r.prep.Broken(Base), r.prep.Broken(Head)
 	if fixed := slices.DeleteFunc(slices.Clone(base), func(b string) bool { return slices.Contains(head, b) || !r.buildsOnHead(b) }); len(fixed) > 0 {
 		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", results.Listed(fixed, 5))

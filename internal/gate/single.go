@@ -71,9 +71,6 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.prep.Unprepared() != "" {
 		return nil
 	}
-	if err := r.prep.Warm(ctx); err != nil {
-		return err
-	}
 	for _, step := range []func(context.Context) error{r.list, r.split} {
 		if err := step(ctx); err != nil {
 			return err

@@ -59,6 +59,10 @@ type Ecosystem struct {
 	// a manifest and its lockfile.
 	Steers func(name string) bool
 
+	// Generates is the command by which a source asks for files to be made, as its
+	// comments say; empty: it does not.
+	Generates func(name string, s *Survey) string
+
 	// Same says that two versions of a source differ in comments and layout only.
 	Same func(before, after []byte) bool
 

@@ -37,13 +37,14 @@ type Preparation struct {
 
 	why       string          // a side cannot be judged for a reason that is not the change's
 	baseFails bool            // a setup or build of the base is why
-	forgiven  map[string]bool // evidence of setup commands that failed, and all that they fetch was there
+	forgiven  map[string]bool // evidence of setup commands that failed, and all that they fetch was there, or nothing asked for them
+	makings   map[results.Side][]string
 	aside     []string
 }
 
 // New prepares nothing yet.
 func New(p Preparation) *Preparation {
-	p.forgiven = map[string]bool{}
+	p.forgiven, p.makings = map[string]bool{}, map[results.Side][]string{}
 	return &p
 }
 
@@ -66,9 +67,6 @@ func (prep *Preparation) PrepareBase(ctx context.Context) error {
 	began := prep.Now()
 	wait := prep.Store().SplitAhead()
 	err := prep.Prepare(ctx, results.Base)
-	if err == nil {
-		err = prep.Warm(ctx)
-	}
 	if err = errors.Join(err, wait()); err != nil {
 		return err
 	}
@@ -83,19 +81,12 @@ func (prep *Preparation) PrepareHead(ctx context.Context) error {
 	if prep.why != "" {
 		return nil // what a build without its dependencies does says nothing of the change
 	}
-	if err := prep.buildAgain(ctx); err != nil {
-		return err
-	}
-	return prep.warmHead(ctx)
+	return prep.buildAgain(ctx)
 }
 
 // Prepare runs setup and build at one side, and keeps what that has made.
 func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
-	tree, p := prep.Tree(side), prep.Plans[side]
-	shared := ""
-	if side == results.Base {
-		shared = prep.Store().ProjectCache()
-	}
+	p := prep.Plans[side]
 	if err := prep.Fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
@@ -110,8 +101,32 @@ func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
 	if err := prep.setUp(ctx, side); err != nil {
 		return err
 	}
-	for _, c := range p.Build {
-		step, err := prep.Run(ctx, side, tree, Compiling(prep.Limited(side, c), shared), nil)
+	if err := prep.compile(ctx, side); err != nil {
+		return err
+	}
+	if err := put(ctx); err != nil {
+		return err
+	}
+	if err := prep.Keep(ctx, side, prep.Idle(), prep.Given); err != nil {
+		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
+	}
+	if err := prep.settle(ctx, side); err != nil {
+		return err
+	}
+	if side == results.Base {
+		prep.dropUnprepared()
+	}
+	return nil
+}
+
+// build runs the build commands of a side.
+func (prep *Preparation) build(ctx context.Context, side results.Side) error {
+	shared := ""
+	if side == results.Base {
+		shared = prep.Store().ProjectCache()
+	}
+	for _, c := range prep.Plans[side].Build {
+		step, err := prep.Run(ctx, side, prep.Tree(side), Compiling(prep.Limited(side, c), shared), nil)
 		if err != nil {
 			return err
 		}
@@ -125,18 +140,6 @@ func (prep *Preparation) Prepare(ctx context.Context, side results.Side) error {
 				return err
 			}
 		}
-	}
-	if err := put(ctx); err != nil {
-		return err
-	}
-	if err := prep.Keep(ctx, side, prep.Idle(), prep.Given); err != nil {
-		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
-	}
-	if err := prep.settle(ctx, side); err != nil {
-		return err
-	}
-	if side == results.Base {
-		prep.dropUnprepared()
 	}
 	return nil
 }
@@ -187,7 +190,7 @@ func (prep *Preparation) Broken(side results.Side) []string {
 func (prep *Preparation) buildAgain(ctx context.Context) error {
 	base := prep.Broken(results.Base)
 	was := slices.DeleteFunc(prep.Steps.Of(results.StageBuild, results.Head), func(s ecosystem.Step) bool {
-		return !s.Failed() || s.Lacks != "" || slices.Contains(base, results.ID{Unit: s.Unit, Command: s.Command}.String())
+		return !s.Failed() || !prep.Steps.Last(s).Failed() || s.Lacks != "" || slices.Contains(base, results.ID{Unit: s.Unit, Command: s.Command}.String())
 	})
 	if len(was) == 0 {
 		return nil

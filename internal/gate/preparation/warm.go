@@ -63,29 +63,8 @@ func (prep *Preparation) LinkSince(since time.Time) error {
 	return nil
 }
 
-// Warm fills the project's caches from the base with what all need but the race detector.
-func (prep *Preparation) Warm(ctx context.Context) error { return prep.warm(ctx, prep.Warming(false)) }
-
 // Warming are the commands of the base that compile ahead: those for the race detector, or the
 // others.
 func (prep *Preparation) Warming(race bool) []ecosystem.Command {
 	return slices.DeleteFunc(slices.Clone(prep.Plans[results.Base].Warm), func(c ecosystem.Command) bool { return c.Race != race })
-}
-
-// warmHead compiles the head's tests into the head's cache, and runs nothing: each
-// command that tests begins with a copy of it.
-func (prep *Preparation) warmHead(ctx context.Context) error {
-	if prep.Rest {
-		return nil
-	}
-	for _, c := range prep.Plans[results.Head].Warm {
-		if c.Race {
-			continue
-		}
-		c.Timeout, c.Cache = prep.StepLimit, prep.Store().BuildCache(results.Head)
-		if _, err := prep.Run(ctx, results.Head, prep.Head, c, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }

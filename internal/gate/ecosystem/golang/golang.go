@@ -34,6 +34,12 @@ func New() *ecosystem.Ecosystem {
 		Lines:    goLines(),
 		IsTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
 		IsSource: isGoSource,
+		Generates: func(name string, s *ecosystem.Survey) string {
+			if !isGoSource(name) || !goGenerate.Match(s.Read(".", name)) {
+				return ""
+			}
+			return "go generate ./..."
+		},
 		Steers:   steersGo,
 		Same:     sameTokens,
 		Adopt:    adoptGoTest,
@@ -280,3 +286,7 @@ func moduleOf(p ecosystem.Project) goModule {
 	m, _ := p.Own.(goModule) // none: of another ecosystem
 	return m
 }
+
+// goGenerate is a line by which a source asks for a command
+// (https://pkg.go.dev/cmd/go#hdr-Generate_Go_files_by_processing_source).
+var goGenerate = pattern.New(`(?m)^//go:generate \S`)

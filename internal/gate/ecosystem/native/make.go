@@ -56,6 +56,16 @@ func makers() []maker {
 	}
 }
 
+// ToolOf is the program that runs the targets of a file; empty: it has none.
+func ToolOf(file string) string {
+	for _, m := range makers() {
+		if slices.Contains(m.files, path.Base(file)) {
+			return m.tool
+		}
+	}
+	return ""
+}
+
 // targets returns the first of some names that a file has as a target, "" for none.
 func (m maker) targets(text []byte) func(names ...string) string {
 	return func(names ...string) string {
