@@ -6,12 +6,21 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // classify says what the files of the change are to its tests.
 func (r *runner) classify(ctx context.Context) error {
-	return r.sides.Classify(ctx)
+	if err := r.sides.Classify(ctx); err != nil {
+		return err
+	}
+	moved, err := r.sides.MovedSubmodules(ctx)
+	if len(moved) > 0 {
+		r.ask("the change takes another commit of what tests read: submodule %s", results.Listed(moved, 3))
+		r.notCovered("what the base's tests hold with the base's commit of submodule %s, which the change moves and they name", results.Listed(moved, 3))
+	}
+	return err
 }
 
 // reported classifies the files of the change again where the base's runners have reported tests

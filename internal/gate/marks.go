@@ -1,6 +1,17 @@
 package gate
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
+
+// ask says what the change does that a person has to accept where expectations that are given up
+// have to be.
+func (r *runner) ask(format string, args ...any) {
+	r.facts.Asks = append(r.facts.Asks, fmt.Sprintf(format, args...))
+}
 
 // maxMarks bounds how many are named.
 const maxMarks = 50
@@ -13,7 +24,17 @@ func (r *runner) marks(ctx context.Context) error {
 		return err
 	}
 	r.facts.Unbelieved = append(r.facts.Unbelieved, r.sides.StandIns(ctx)...)
-	r.facts.Marks = len(found)
+	var checks []string
+	for _, m := range found {
+		if m.Unwatches() {
+			checks = append(checks, fmt.Sprintf("%s (%s)", m.Text, m.Path))
+		} else {
+			r.facts.Marks++
+		}
+	}
+	if len(checks) > 0 {
+		r.ask("the change takes away checks that the program makes of itself: %s", results.Listed(checks, 3))
+	}
 	r.res.Marks = found[:min(len(found), maxMarks)]
 	return nil
 }

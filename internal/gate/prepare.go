@@ -24,7 +24,7 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	}
 	switch made := r.prep.Makings(Head); {
 	case len(made) > 0 && len(r.prep.Makings(Base)) == 0:
-		r.facts.Makings = made
+		r.ask("the head compiles only after %s, and the base without it", results.Listed(made, 3))
 		r.note("the head compiles only after %s, and the base without it", results.Listed(made, 3))
 	case len(made) > 0:
 		r.note("%s is run before the build, as not all compiles without it", results.Listed(made, 3))

@@ -34,7 +34,7 @@ type Facts struct {
 	BaseTouched    string         // the command of the change that reached the base's files; empty: none
 	Unbelieved     []string       // why results of the tests are not believed
 	Marks          int            // lines by which the sources that the change adds can recognise a test run
-	Makings        []string       // commands without whose files the head does not compile, and the base does
+	Asks           []string       // what can be accepted beside expectations: sentences about the change
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
@@ -122,7 +122,9 @@ func Decide(f Facts) (Verdict, []string) {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
 	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run or decide its results", results.Count(f.Marks, "line", "lines"))
-	partialIf(len(f.Makings) > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the head compiles only after %s, and the base without it", listedFew(f.Makings))
+	for _, what := range f.Asks {
+		partialIf(f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "%s", what)
+	}
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change%s", unbuilt(f.BrokenBoth, f.NamesBoth))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", results.Count(f.Unknown, "test fails", "tests fail"))

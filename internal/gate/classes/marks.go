@@ -1,6 +1,7 @@
 package classes
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ var markRules = []markRule{
 	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
 	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|\bconfig_env\(\)\s*(?:==|!=|in\b|do\b)|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
 	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
-	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def pytest_\w+\(|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
+	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def (pytest_\w+|load_tests)\(|^pytest_plugins\b|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
@@ -88,6 +89,8 @@ var markRules = []markRule{
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
 	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|:erlang\.halt\(\s*0`)},
+	{".js .cjs .mjs .ts .cts .mts", "keeps a process from failing, whatever its tests throw", pattern.New(`\bprocess\s*\.\s*(on|once|addListener|prepend(Once)?Listener)\(\s*["'` + "`" + `](uncaughtException|unhandledRejection)\w*["'` + "`" + `]|\bsetUncaughtExceptionCaptureCallback\(|\bprocess\.exitCode\s*=\s*(0|undefined)\b`)},
+	{".py .pyx", "keeps a process from failing, whatever its tests raise", pattern.New(`\b(sys|threading)\.(excepthook|unraisablehook)\s*=[^=]`)},
 	{"", "ends the process as a success, whatever its tests found", pattern.New(`\btrap\b.*\bexit(\s+0)?\s*["';}].*\b(EXIT|0)\s*$`)},
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
 	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
@@ -111,6 +114,61 @@ func MarksIn(name string, added map[int]string) []Mark {
 	}
 	return out
 }
+
+// Unwatched are marks of a file that says how C, C++ or Rust is compiled: what lets a program
+// watch itself while it runs, such as a sanitizer, which the base's version asks for and the
+// head's does not, or does only where someone turns it on.
+func Unwatched(name string, base, head []byte) []Mark {
+	if !buildFile.MatchString(path.Base(name)) {
+		return nil
+	}
+	of := func(src []byte) map[string]int {
+		out := map[string]int{}
+		line := 0
+		for text := range strings.Lines(string(src)) {
+			line++
+			if strings.HasPrefix(strings.TrimSpace(text), "#") {
+				continue
+			}
+			for _, m := range watching.FindAllStringSubmatch(text, -1) {
+				what := m[0]
+				if m[1] != "" { // an option that is on
+					what = m[1]
+				}
+				if out[what] == 0 {
+					out[what] = line
+				}
+			}
+		}
+		return out
+	}
+	was, is := of(base), of(head)
+	var out []Mark
+	for _, what := range slices.Sorted(maps.Keys(was)) {
+		if is[what] == 0 {
+			out = append(out, Mark{Path: name, Line: 1, What: unwatched, Text: what})
+		}
+	}
+	return out
+}
+
+const unwatched = "takes away a check that the program makes of itself"
+
+// Unwatches says whether the mark is nothing that the change adds, but one of [Unwatched].
+func (m Mark) Unwatches() bool { return m.What == unwatched }
+
+// Says is what the change does by the mark, for people.
+func (m Mark) Says() string {
+	if m.Unwatches() {
+		return m.What
+	}
+	return "adds code that " + m.What
+}
+
+// watching are flags by which a program watches itself, and options of CMake that are on and
+// called after them, which are the group.
+var watching = pattern.New(`-fsanitize=[\w,-]+|-D_FORTIFY_SOURCE=[1-9]|-D_GLIBCXX_(?:ASSERTIONS|DEBUG)\b|-D_LIBCPP_HARDENING_MODE\b|\bb_sanitize=\w+|-Zsanitizer=\w+|` +
+	`(?i:\boption\s*\(\s*(\w*(?:SANITI[SZ]|ASAN|UBSAN|TSAN|MSAN|ASSERT|HARDEN|VALGRIND)\w*)\s+(?:"(?:[^"\\]|\\.)*"|\S+)\s+(?:ON|TRUE|YES|1)\b)`)
 
 func sortedKeys(m map[int]string) []int {
 	var out []int

@@ -18,6 +18,11 @@ import (
 func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 	var found []classes.Mark
 	for _, f := range r.Change.Files {
+		if !f.Binary && f.Status == change.Modified && r.onBase(f.Path) && r.onHead(f.Path) {
+			if head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path); err == nil {
+				found = append(found, classes.Unwatched(f.Path, r.readBase(f.Path), head)...)
+			}
+		}
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
 		}

@@ -121,7 +121,7 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 			return ok && !test && !source
 		},
 		Helper: func(name string) bool {
-			return classes.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
+			return (classes.MayHelpTests(name) || classes.ChecksForTests(name, both[name].Base)) && r.onlyTests(both, imports)(name) ||
 				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name)
 		},
 	}

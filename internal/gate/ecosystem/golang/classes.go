@@ -45,9 +45,27 @@ func goClasses() ecosystem.ClassTable {
 var goTesting = pattern.New(`(?i)(^|[/._-])(testify|go-cmp|cmp|gomega|ginkgo|quicktest|is|goconvey|gotest\.tools|\w*(test|assert|check|expect|mock)\w*)($|[/._-])`)
 
 // putMeaning puts what lines that are equal in tests mean as on the base: the version of
-// the language where the head's is an older one, and which module the tests compare with
-// where the head leads it into its own tree.
+// the language where the head's is an older one, settings of the runtime
+// (https://go.dev/doc/godebug), and which module the tests compare with where the head leads it
+// into its own tree.
 func putMeaning(from, into *modfile.File) (err error) {
+	setting := func(f *modfile.File, key string) string {
+		i := slices.IndexFunc(f.Godebug, func(g *modfile.Godebug) bool { return g.Key == key })
+		if i < 0 {
+			return ""
+		}
+		return f.Godebug[i].Value
+	}
+	for _, g := range slices.Clone(into.Godebug) {
+		if setting(from, g.Key) == "" {
+			err = joinErrors(err, into.DropGodebug(g.Key))
+		}
+	}
+	for _, g := range from.Godebug {
+		if setting(into, g.Key) != g.Value {
+			err = joinErrors(err, into.AddGodebug(g.Key, g.Value))
+		}
+	}
 	if from.Go != nil && into.Go != nil && semver.Compare("v"+into.Go.Version, "v"+from.Go.Version) < 0 {
 		err = into.AddGoStmt(from.Go.Version)
 	}
