@@ -13,6 +13,8 @@ func TestMarks(t *testing.T) {
 		"A.java":            {`package org.junit;`, `package org.junit.jupiter.api;`, `import org.junit.jupiter.api.extension.ExtensionContext;`, `System.setProperty("user.dir", d);`},
 		"c.ex":              {`defmodule ExUnit.Assertions do`, `File.cd!(dir)`},
 		"A.cs":              {`namespace Xunit;`},
+		"e.py":              {`def load_tests(loader, tests, pattern):`, `pytest_plugins = ["shop.plugin"]`, `sys.excepthook = lambda *_: None`},
+		"e.js":              {`process.on('uncaughtException', () => {})`, `process.once("unhandledRejection", log)`, `process.exitCode = 0`},
 		"d.py":              {`os.chdir(tempfile.mkdtemp())`},
 		"d.c":               {`if (chdir(dir) != 0)`},
 		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
@@ -116,5 +118,52 @@ func TestShadowsLibrary(t *testing.T) {
 	}
 	if ShadowsLibrary("src/statistics.py", func(name string) bool { return name == "src/__init__.py" }) {
 		t.Error("a module of the package src")
+	}
+}
+
+// TestUnwatched holds what a change takes away by which a program checks itself.
+func TestUnwatched(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ file, base, head, want string }{
+		"a flag":                {"Makefile", "CFLAGS = -g -fsanitize=address,undefined\n", "CFLAGS = -O2\n", "-fsanitize=address,undefined"},
+		"one of several":        {"Makefile", "A = -fsanitize=address\nB = -fsanitize=undefined\n", "A = -fsanitize=address\n", "-fsanitize=undefined"},
+		"an option":             {"CMakeLists.txt", "option(X_ASAN \"With it\" ON)\n", "option(X_ASAN \"With it\" OFF)\n", "X_ASAN"},
+		"an option by default":  {"CMakeLists.txt", "option(X_ASAN \"With it\" ON)\n", "option(X_ASAN \"With it\")\n", "X_ASAN"},
+		"an option that is off": {"CMakeLists.txt", "option(X_ASAN \"With it\" OFF)\n", "project(x)\n", ""},
+		"another option":        {"CMakeLists.txt", "option(X_DOCS \"With it\" ON)\n", "option(X_DOCS \"With it\" OFF)\n", ""},
+		"checks of a library":   {"meson.build", "add_project_arguments('-D_GLIBCXX_ASSERTIONS')\n", "\n", "-D_GLIBCXX_ASSERTIONS"},
+		"moved":                 {"Makefile", "A = -fsanitize=address\n", "X = y\nB = -fsanitize=address\n", ""},
+		"a comment":             {"Makefile", "# -fsanitize=address\n", "\n", ""},
+		"no file of a build":    {"README.md", "-fsanitize=address\n", "\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			for _, m := range Unwatched(tt.file, []byte(tt.base), []byte(tt.head)) {
+				got += m.Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestChecksForTests holds which sources are written with a library of tests.
+func TestChecksForTests(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[[2]string]bool{
+		{"contract/run.go", "package contract\n\nimport \"testing\"\n"}:                                   true,
+		{"a/b.go", "package b\n\nimport (\n\t\"fmt\"\n\tis \"github.com/stretchr/testify/require\"\n)\n"}: true,
+		{"a/b.go", "package b\n\nimport \"fmt\"\n\n// as \"testing\" does\n"}:                             false,
+		{"shop/checks.py", "import unittest\n"}:                                                           true,
+		{"shop/checks.py", "import unittesting\n"}:                                                        false,
+		{"lib/contract.js", "import assert from 'node:assert/strict'\n"}:                                  true,
+		{"lib/a.ts", "import { x } from './chai'\n"}:                                                      false,
+		{"lib/a.rs", "#[cfg(test)]\n"}:                                                                    false,
+	} {
+		if got := ChecksForTests(src[0], []byte(src[1])); got != want {
+			t.Errorf("%s %q: %v", src[0], src[1], got)
+		}
 	}
 }
