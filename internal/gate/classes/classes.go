@@ -106,7 +106,7 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 			return compare.Support, e.Name
 		}
 	}
-	if languages.IsSource(name) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
+	if (languages.IsSource(name) || IsScript(name)) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
 		return compare.Support, ""
 	}
 	kept := ecosystem.InFolder(name, DataFolders...) && (also.Ships == nil || !also.Ships(name))
@@ -165,6 +165,27 @@ func ForTests(name string, read func(string) []byte) string {
 		}
 	}
 	return ""
+}
+
+// Serves names the ecosystem of a source that is of a package which is in the tree for tests
+// alone, by what manifests say; empty: it is of none. read returns files of the tree, nil for none.
+func Serves(name string, read func(string) []byte) (eco string) {
+	for _, e := range languages.All() {
+		if e.Classes.Serves != nil && e.IsSource(name) && read(name) != nil && e.Classes.Serves(name, read) {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// PartsOf splits a source of this name into its tests and the rest; nil: they are not known apart.
+func PartsOf(name string) func(src string) (tests, rest string) {
+	for _, e := range languages.All() {
+		if e.Classes.Parts != nil && e.IsSource(name) {
+			return e.Classes.Parts
+		}
+	}
+	return nil
 }
 
 // mayTest is what a source has that has tests in it, or helps those of others.

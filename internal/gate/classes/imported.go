@@ -186,6 +186,14 @@ func importsOthers(text, dir string) bool {
 
 var cInclude = pattern.New(`(?m)^\s*#\s*include\s*["<]([^">\n]+)[">]`)
 
+// TakesHeader says whether a source in C or C++ includes a header of this name, wherever that is.
+func TakesHeader(text, name string) bool {
+	if !strings.HasPrefix(path.Ext(name), ".h") {
+		return false
+	}
+	return slices.ContainsFunc(cInclude.FindAllStringSubmatch(text, -1), func(m []string) bool { return path.Base(m[1]) == path.Base(name) })
+}
+
 // includesHeader says whether a source in C or C++ includes a header of other projects'
 // sources, or that which a source of theirs is named like.
 func includesHeader(text, name string) bool {

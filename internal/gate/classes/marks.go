@@ -115,10 +115,24 @@ func MarksIn(name string, added map[int]string) []Mark {
 	return out
 }
 
-// Unwatched are marks of a file that says how C, C++ or Rust is compiled: what lets a program
-// watch itself while it runs, such as a sanitizer, which the base's version asks for and the
+// IsScript says whether a file is one of a shell, by its name.
+func IsScript(name string) bool {
+	return slices.Contains([]string{".sh", ".bash", ".zsh", ".ksh"}, path.Ext(name))
+}
+
+// stopsAtErrors is what ends a script at the first command that fails.
+var stopsAtErrors = pattern.New(`(?m)^\s*set\s+(?:-\w*e\w*|-o\s+errexit)[^\n;]*|^#!.*\s-\w*e\w*$`)
+
+// Unwatched are marks of a file that says how C, C++ or Rust is compiled, and of a script: what
+// lets a program watch itself while it runs, such as a sanitizer, which the base's version asks for and the
 // head's does not, or does only where someone turns it on.
 func Unwatched(name string, base, head []byte) []Mark {
+	if IsScript(name) {
+		if was := stopsAtErrors.FindStringSubmatch(string(base)); was != nil && !stopsAtErrors.Match(head) && len(head) > 0 {
+			return []Mark{{Path: name, Line: 1, What: unwatched, Text: strings.TrimSpace(was[0])}}
+		}
+		return nil
+	}
 	if !buildFile.MatchString(path.Base(name)) {
 		return nil
 	}

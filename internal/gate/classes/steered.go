@@ -205,6 +205,11 @@ var testLibraries = func() map[string]*pattern.Pattern {
 		".ex":   pattern.New(`(?m)^\s*(?:use|import)\s+ExUnit\.`),
 		".js":   pattern.New(`["'](?:node:test|vitest|@jest/globals|chai|node:assert(?:/strict)?)["']`),
 	}
+	// Macros and functions that say themselves whether something holds.
+	out[".h"] = pattern.New(`(?mi)^\s*#\s*define\s+\w*(?:assert|check|expect|require|test|fail|mu_)\w*\(`)
+	out[".hh"], out[".hpp"], out[".hxx"] = out[".h"], out[".h"], out[".h"]
+	out[".sh"] = pattern.New(`(?mi)^\s*(?:function\s+)?\w*(?:assert|expect|check|tap|plan|is|ok)\w*\s*\(\)|\bnot ok\b`)
+	out[".bash"] = out[".sh"]
 	for _, ext := range []string{".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"} {
 		out[ext] = out[".js"]
 	}

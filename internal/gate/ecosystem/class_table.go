@@ -23,6 +23,11 @@ type ClassTable struct {
 	// ForTests recognises sources that the build of the tree has for tests alone; read
 	// returns its files, nil for none.
 	ForTests func(name string, read func(string) []byte) bool
+	// Serves recognises sources of a package in the tree that another one has as a dependency of
+	// its tests alone; read is as of ForTests.
+	Serves func(name string, read func(string) []byte) bool
+	// Parts splits a source that is no test into its tests and the rest.
+	Parts func(src string) (tests, rest string)
 	// Folders are the names of folders of tests: code in them that is no test is
 	// support, and all else is data.
 	Folders []string

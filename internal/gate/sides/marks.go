@@ -20,7 +20,13 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 	for _, f := range r.Change.Files {
 		if !f.Binary && f.Status == change.Modified && r.onBase(f.Path) && r.onHead(f.Path) {
 			if head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path); err == nil {
-				found = append(found, classes.Unwatched(f.Path, r.readBase(f.Path), head)...)
+				found = append(found, slices.DeleteFunc(classes.Unwatched(f.Path, r.readBase(f.Path), head), func(classes.Mark) bool {
+					if !classes.IsScript(f.Path) {
+						return false // a file of a build
+					}
+					test, _ := r.takenIn(f.Path, nil) // tests that take it in end as it does
+					return !test
+				})...)
 			}
 		}
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {

@@ -19,6 +19,8 @@ import (
 func cClasses() ecosystem.ClassTable {
 	mixed := ecosystem.MixedBy(map[string]*ecosystem.Mixture{
 		"CMakeLists.txt": {Class: compare.Steering, Merge: ecosystem.MergeCalls(cmakeTestCalls...)},
+		// https://cmake.org/cmake/help/latest/manual/cmake-presets.7.html
+		"CMakePresets.json": {Class: compare.Steering, Merge: ecosystem.MergeJSON("testPresets")},
 		"meson.build":    {Class: compare.Steering, Merge: ecosystem.MergeCalls("test", "benchmark", "add_test_setup")},
 		"Makefile.am":    {Class: compare.Steering, Merge: mergeAutomake},
 		"Makefile.in":    {Class: compare.Steering, Merge: mergeAutomake},
@@ -81,7 +83,7 @@ var (
 	cFramework    = pattern.New(`(?m)^\s*#\s*include\s*[<"](?:gtest/|gmock/|catch2?[/.]|catch_|doctest|cmocka|check\.h|unity|criterion/|CUnit/|boost/test/|munit|greatest|utest|acutest|minunit)`)
 	cTested       = pattern.New(`\bmain\s*\(|\b(?:TEST|TEST_F|TEST_P|TEST_CASE|SCENARIO|START_TEST|BOOST_AUTO_TEST_CASE|Test|UTEST)\s*\(`)
 	cmakeLaunches = pattern.New(`(?i)\b(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|\w*LINKER_LAUNCHER)\b`)
-	cmakeTestCall = pattern.New(`(?i)\b(add_test|(macro|function)\s*\(\s*(add_executable|target_link_libraries)\b|RULE_LAUNCH_\w+|\w*LINKER_LAUNCHER|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)|(set_property|get_property)\s*\(\s*TEST)\b`)
+	cmakeTestCall = pattern.New(`(?i)\b(add_test|(macro|function)\s*\(\s*(add_executable|target_link_libraries)\b|RULE_LAUNCH_\w+|\w*LINKER_LAUNCHER|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)|(set_property|get_property)\s*[( ]\s*TEST|(PASS|FAIL|SKIP)_REGULAR_EXPRESSION|SKIP_RETURN_CODE)\b`)
 	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
 
@@ -92,6 +94,7 @@ var cmakeTestCalls = []string{
 	`set\s*\(\s*CMAKE_(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|\w+_LINKER_LAUNCHER)\b`,
 	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|\w+_LINKER_LAUNCHER)\b`,
 	`set_property\s*\(\s*TEST\b`,
+	`cmake_language\s*\([^)]*?\b(?:add_test|set_tests_properties|set_property\s+TEST)\b`,
 	`(?:macro|function)\s*\(\s*(?:add_test|add_executable|target_link_libraries|enable_testing|set_tests_properties)\b`,
 }
 

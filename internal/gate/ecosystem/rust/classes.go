@@ -20,6 +20,8 @@ func rustClasses() ecosystem.ClassTable {
 		},
 		Folders:  []string{"tests"},
 		ForTests: rustForTests,
+		Parts:    rustParts,
+		Serves:   onlyOfTests,
 		Origins:  ecosystem.OriginsIn(map[string]func([]byte) ecosystem.Origins{"Cargo.toml": cargoOrigins, "Cargo.lock": ecosystem.TOMLLockOrigins}),
 		Mixed: func(name string) *ecosystem.Mixture {
 			switch {
@@ -246,6 +248,44 @@ func rustForTests(name string, read func(string) []byte) bool {
 		name = parent
 	}
 	return false
+}
+
+// onlyOfTests says whether a source is of a crate that a package above it has as a dependency of
+// its tests, and of nothing else
+// (https://doc.rust-lang.org/cargo/reference/specifying-dependencies.html#development-dependencies).
+func onlyOfTests(name string, read func(string) []byte) bool {
+	crate := path.Dir(name)
+	for crate != "." && read(path.Join(crate, "Cargo.toml")) == nil {
+		crate = path.Dir(crate)
+	}
+	found := false
+	for at := crate; at != "."; {
+		at = path.Dir(at)
+		manifest, broken := ecosystem.ParseTOML(read(path.Join(at, "Cargo.toml")))
+		if broken {
+			return false
+		}
+		for _, d := range append(manifest.Tables("target"), manifest) {
+			for _, kind := range []string{"dependencies", "build-dependencies", "dev-dependencies"} {
+				for _, t := range d.Tables(kind) {
+					if from := t.Text("path"); from == "" || path.Join(at, from) != crate {
+						continue
+					}
+					if kind != "dev-dependencies" {
+						return false
+					}
+					found = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+// rustParts splits a source into what is compiled for tests alone and the rest.
+func rustParts(src string) (tests, rest string) {
+	modules, between := rustModules(src)
+	return strings.Join(modules, "\n"), strings.Join(between, "\n")
 }
 
 // rustDeclared names the source that declares another one as a module, empty for none, and says
