@@ -21,9 +21,9 @@ func cClasses() ecosystem.ClassTable {
 		"CMakeLists.txt": {Class: compare.Steering, Merge: ecosystem.MergeCalls(cmakeTestCalls...)},
 		// https://cmake.org/cmake/help/latest/manual/cmake-presets.7.html
 		"CMakePresets.json": {Class: compare.Steering, Merge: ecosystem.MergeJSON("testPresets")},
-		"meson.build":    {Class: compare.Steering, Merge: ecosystem.MergeCalls("test", "benchmark", "add_test_setup")},
-		"Makefile.am":    {Class: compare.Steering, Merge: mergeAutomake},
-		"Makefile.in":    {Class: compare.Steering, Merge: mergeAutomake},
+		"meson.build":       {Class: compare.Steering, Merge: ecosystem.MergeCalls("test", "benchmark", "add_test_setup")},
+		"Makefile.am":       {Class: compare.Steering, Merge: mergeAutomake},
+		"Makefile.in":       {Class: compare.Steering, Merge: mergeAutomake},
 	})
 	return ecosystem.ClassTable{
 		Steering: ecosystem.OneOf(ecosystem.Called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake", "test-driver", "tap-driver.sh", "tap-driver.pl"),

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ func nodeClasses() ecosystem.ClassTable {
 				ok, err := path.Match("vite.config.*", path.Base(name))
 				return err == nil && ok && (strings.Contains(string(src), "test") || strings.Contains(string(src), "alias"))
 			}),
+		Serves: onlyOfTests,
 		Support: func(name string, _ []byte) bool {
 			return slices.Contains(nodeExts, path.Ext(name)) && (ecosystem.InFolder(name, "__mocks__") ||
 				ecosystem.Called("jest.setup.*", "jest-setup.*", "setupTests.*", "setup-tests.*", "vitest.setup.*", "vitest-setup.*", "test-setup.*", "test-helper.*", "test-helpers.*", "test-utils.*")(name, nil))
@@ -55,4 +57,42 @@ func nodeClasses() ecosystem.ClassTable {
 			"deno.json": {Class: compare.Steering, Merge: ecosystem.MergeJSON("tasks", "test")},
 		}),
 	}
+}
+
+// onlyOfTests says whether a source is of a package that is not published, and that one above it
+// has as a dependency for its development, and for nothing else
+// (https://docs.npmjs.com/cli/configuring-npm/package-json#devdependencies).
+func onlyOfTests(name string, read func(string) []byte) bool {
+	type manifest struct {
+		Name         string            `json:"name"`
+		Private      bool              `json:"private"`
+		Dev          map[string]string `json:"devDependencies"`
+		Dependencies map[string]string `json:"dependencies"`
+		Peers        map[string]string `json:"peerDependencies"`
+		Optional     map[string]string `json:"optionalDependencies"`
+	}
+	var own manifest
+	dir := path.Dir(name)
+	for dir != "." && read(path.Join(dir, "package.json")) == nil {
+		dir = path.Dir(dir)
+	}
+	if dir == "." || json.Unmarshal(read(path.Join(dir, "package.json")), &own) != nil || own.Name == "" {
+		return false
+	}
+	found := false
+	for at := dir; at != "."; {
+		at = path.Dir(at)
+		var above manifest
+		if json.Unmarshal(read(path.Join(at, "package.json")), &above) != nil {
+			continue
+		}
+		for _, needs := range []map[string]string{above.Dependencies, above.Peers, above.Optional} {
+			if needs[own.Name] != "" {
+				return false
+			}
+		}
+		from := above.Dev[own.Name]
+		found = found || from != "" && (own.Private || strings.HasPrefix(from, "file:") || strings.HasPrefix(from, "link:"))
+	}
+	return found
 }

@@ -250,13 +250,17 @@ func rustForTests(name string, read func(string) []byte) bool {
 	return false
 }
 
-// onlyOfTests says whether a source is of a crate that a package above it has as a dependency of
-// its tests, and of nothing else
+// onlyOfTests says whether a source is of a crate that cannot be published, and that a package
+// above it has as a dependency of its tests, and of nothing else
 // (https://doc.rust-lang.org/cargo/reference/specifying-dependencies.html#development-dependencies).
 func onlyOfTests(name string, read func(string) []byte) bool {
 	crate := path.Dir(name)
 	for crate != "." && read(path.Join(crate, "Cargo.toml")) == nil {
 		crate = path.Dir(crate)
+	}
+	own, broken := ecosystem.ParseTOML(read(path.Join(crate, "Cargo.toml")))
+	if p := own.Table("package"); broken || p["publish"] != false && p["description"] != nil && (p["license"] != nil || p["license-file"] != nil) {
+		return false // https://doc.rust-lang.org/cargo/reference/publishing.html asks for these
 	}
 	found := false
 	for at := crate; at != "."; {

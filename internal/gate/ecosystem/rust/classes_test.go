@@ -1,6 +1,9 @@
 package rust
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestMergeRustTests holds that the base's tests stand in the head's sources, at each place where
 // Rust has them.
@@ -60,5 +63,47 @@ func TestMergeRustTests(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.what, err, got, c.want)
 		}
+	}
+}
+
+// TestOnlyOfTests holds which crates of a tree are there for the tests of another one alone.
+func TestOnlyOfTests(t *testing.T) {
+	t.Parallel()
+	const own, published = "[package]\nname = \"oracle\"\n", "[package]\nname = \"oracle\"\ndescription = \"x\"\nlicense = \"MIT\"\n"
+	for name, tt := range map[string]struct {
+		own, top string
+		want     bool
+	}{
+		"for tests":       {own, "[dev-dependencies]\noracle = { path = \"tools/oracle\" }\n", true},
+		"on one platform": {own, "[target.'cfg(unix)'.dev-dependencies.oracle]\npath = \"tools/oracle\"\n", true},
+		"for all":         {own, "[dependencies]\noracle = { path = \"tools/oracle\" }\n", false},
+		"both":            {own, "[dependencies]\noracle = { path = \"tools/oracle\" }\n[dev-dependencies]\noracle = { path = \"tools/oracle\" }\n", false},
+		"of a registry":   {own, "[dev-dependencies]\noracle = \"1\"\n", false},
+		"published":       {published, "[dev-dependencies]\noracle = { path = \"tools/oracle\" }\n", false},
+		"not published":   {published + "publish = false\n", "[dev-dependencies]\noracle = { path = \"tools/oracle\" }\n", true},
+		"no manifest":     {own, "[", false},
+	} {
+		files := map[string]string{"Cargo.toml": tt.top, "tools/oracle/Cargo.toml": tt.own}
+		read := func(name string) []byte {
+			if text, ok := files[name]; ok {
+				return []byte(text)
+			}
+			return nil
+		}
+		if got := onlyOfTests("tools/oracle/src/lib.rs", read); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		if onlyOfTests("src/lib.rs", read) {
+			t.Errorf("%s: the package itself", name)
+		}
+	}
+}
+
+// TestParts holds how a source is split into what is compiled for tests and the rest.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	tests, rest := rustParts("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    const X: &str = include_str!(\"x.txt\");\n}\n\nfn b() {}\n")
+	if !strings.Contains(tests, "x.txt") || strings.Contains(rest, "x.txt") || !strings.Contains(rest, "fn b") {
+		t.Errorf("tests %q, rest %q", tests, rest)
 	}
 }
