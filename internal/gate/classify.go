@@ -15,6 +15,10 @@ func (r *runner) classify(ctx context.Context) error {
 	if err := r.sides.Classify(ctx); err != nil {
 		return err
 	}
+	if before := r.sides.Before(); len(before) > 0 {
+		r.ask("tests may get a new file of the change by a name that two files have now: %s", results.Listed(before, 3))
+		r.notCovered("which file tests get by a name that two have with the change, the new one or theirs: %s", results.Listed(before, 3))
+	}
 	moved, err := r.sides.MovedSubmodules(ctx)
 	if len(moved) > 0 {
 		r.ask("the change takes another commit of what tests read: submodule %s", results.Listed(moved, 3))

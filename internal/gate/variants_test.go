@@ -38,6 +38,7 @@ var shownBy = map[string][]string{
 	"home_make_untrusted":             {"home_node_untrusted", "home_python_untrusted"},
 	"kept_dev_crate_rust":             {"kept_data_beside_rust"},
 	"kept_script_make_untrusted":      {"kept_header_make", "stops_no_more_make_untrusted"},
+	"stands_before_python_untrusted":  {"stands_before_make", "stands_before_node"},
 	"presets_cmake_untrusted":         {"deferred_cmake", "unwatched_cmake_untrusted"},
 	"kept_checks_go_untrusted":        {"godebug_go"},
 	"makings_embed_go":                {"makings_fail_go", "makings_tests_go", "makings_workflow_go"},

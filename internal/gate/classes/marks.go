@@ -66,6 +66,7 @@ var markRules = []markRule{
 	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
 	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|\bconfig_env\(\)\s*(?:==|!=|in\b|do\b)|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
 	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
+	{".go", "redefines what tests judge by", pattern.New(`^(func\s+(len|cap|append|copy|panic|recover|delete|close|new|make)\s*[\[(]|(var|const|type)\s+(true|false|nil|iota|error|string|byte|rune|any|bool|u?int(8|16|32|64)?|float(32|64))\b)`)},
 	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def (pytest_\w+|load_tests)\(|^pytest_plugins\b|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
@@ -85,7 +86,7 @@ var markRules = []markRule{
 	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
 	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},
 	{".java .kt .kts .scala .groovy", "takes assertions, or the tests, away", pattern.New(`set(Default|Class|Package)AssertionStatus\s*\(|clearAssertionStatus\s*\(`)},
-	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main)\b|__assert_fail\s*\(`)},
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main|(str|mem|wcs)n?(case)?cmp|abort|exit|_Exit)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
 	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|:erlang\.halt\(\s*0`)},

@@ -13,7 +13,7 @@ import (
 
 func makeClasses() ecosystem.ClassTable {
 	return ecosystem.ClassTable{
-		Steering: ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml"),
+		Steering: ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml", ".proverc"),
 		Test: func(name string, _ []byte) bool {
 			return ecosystem.Called("*.bats")(name, nil) || slices.Contains([]string{".sh", ".bash", ".t"}, path.Ext(name)) &&
 				(shellTest.MatchString(path.Base(name)) || ecosystem.InFolders(name, shellTestFolders))
@@ -50,7 +50,7 @@ func makers() []maker {
 		}
 	}
 	return []maker{
-		{[]string{"GNUmakefile", "makefile", "Makefile"}, "make", line(`^NAME\s*:([^=]|$)`)},
+		{[]string{"GNUmakefile", "makefile", "Makefile"}, "make", line(`^(?:[\w.-]+[ \t]+)*NAME(?:[ \t]+[\w.-]+)*\s*:([^=]|$)`)},
 		{[]string{"justfile", "Justfile", ".justfile"}, "just", line(`^@?NAME(\s[^:=]*)?:([^=]|$)`)},
 		{[]string{"Taskfile.yml", "Taskfile.yaml"}, "task", line(`^\s+["']?NAME["']?\s*:`)},
 	}
