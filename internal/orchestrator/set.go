@@ -15,7 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Set is the agents of a run. What it is beside the built-in ones is in the
@@ -137,7 +137,7 @@ func (l Loading) agentTree(ctx context.Context) (fs.FS, agents.Problems, error) 
 	}
 	var problems agents.Problems
 	n := 0
-	tree, err := l.Mirror.FS(ctx, l.Source.Change.BaseSHA, func(e workspace.Entry) bool {
+	tree, err := l.Mirror.FS(ctx, l.Source.Change.BaseSHA, func(e objects.Entry) bool {
 		if !agentFile(e, dirs) {
 			return false
 		}
@@ -181,7 +181,7 @@ const linkMode = "120000"
 
 // agentFile finds the files of folders with agents, and links in the place of such
 // a folder.
-func agentFile(e workspace.Entry, dirs []string) bool {
+func agentFile(e objects.Entry, dirs []string) bool {
 	for _, dir := range dirs {
 		if e.Mode == linkMode && (e.Path == dir || strings.HasPrefix(dir, e.Path+"/")) {
 			return true

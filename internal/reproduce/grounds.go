@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // Grounds are what the committed files of both sides say of a failing check. They are
@@ -32,7 +33,7 @@ type Grounds struct {
 
 // Objects are the committed files of a change.
 type Objects interface {
-	Files(ctx context.Context, commit string) ([]workspace.Entry, error)
+	Files(ctx context.Context, commit string) ([]objects.Entry, error)
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 	Occurrences(ctx context.Context, commit string, texts ...string) (map[string][]string, error)
 }
@@ -273,7 +274,7 @@ func onlyFile(tree []string, name string) string {
 // copyOf finds a path within the tree of a copy.
 var copyOf = pattern.New(`/again/E\d+-(?:head|base)/(.+)$`)
 
-func paths(entries []workspace.Entry) []string {
+func paths(entries []objects.Entry) []string {
 	out := make([]string, 0, len(entries))
 	for _, e := range entries {
 		out = append(out, e.Path)

@@ -13,18 +13,18 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // trees are the files of commits, by commit and path.
 type trees map[string]map[string]string
 
-func (t trees) Files(_ context.Context, commit string) ([]workspace.Entry, error) {
-	var out []workspace.Entry
+func (t trees) Files(_ context.Context, commit string) ([]objects.Entry, error) {
+	var out []objects.Entry
 	for name, text := range t[commit] {
-		out = append(out, workspace.Entry{Path: name, Size: int64(len(text))})
+		out = append(out, objects.Entry{Path: name, Size: int64(len(text))})
 	}
-	slices.SortFunc(out, func(a, b workspace.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b objects.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

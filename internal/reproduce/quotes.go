@@ -9,7 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // Bounds of the files in which a quoted sentence is looked for.
@@ -20,7 +20,7 @@ const (
 
 // quoted finds a sentence that a check quotes in the documentation of the head, and in
 // the comments, help texts and messages of the files that the change touches.
-func quoted(ctx context.Context, o Objects, c change.Change, files []workspace.Entry, claim report.AgentCheck) (quote, at string, err error) {
+func quoted(ctx context.Context, o Objects, c change.Change, files []objects.Entry, claim report.AgentCheck) (quote, at string, err error) {
 	wanted := quotes(claim)
 	if len(wanted) == 0 {
 		return "", "", nil

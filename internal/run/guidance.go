@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // Bounds of what agents are given of a project's guidance, in bytes.
@@ -27,9 +28,9 @@ var guidanceNames = []string{"agents.md", "claude.md", "contributing.md", "contr
 
 // guidanceFiles are the files of the base that say how the project is built, run and
 // tested: those that the configuration names, then those that are called so.
-func guidanceFiles(entries []workspace.Entry, named []string) []workspace.Entry {
-	var out []workspace.Entry
-	add := func(match func(workspace.Entry) bool) {
+func guidanceFiles(entries []objects.Entry, named []string) []objects.Entry {
+	var out []objects.Entry
+	add := func(match func(objects.Entry) bool) {
 		for _, e := range entries {
 			if match(e) && regular(e) && !slices.Contains(out, e) {
 				out = append(out, e)
@@ -37,14 +38,14 @@ func guidanceFiles(entries []workspace.Entry, named []string) []workspace.Entry 
 		}
 	}
 	for _, name := range named {
-		add(func(e workspace.Entry) bool { return e.Path == name })
+		add(func(e objects.Entry) bool { return e.Path == name })
 	}
 	for _, name := range guidanceNames {
 		for _, dir := range []string{".", ".github", "docs"} {
 			if dir != "." && !strings.HasPrefix(name, "contributing") {
 				continue
 			}
-			add(func(e workspace.Entry) bool {
+			add(func(e objects.Entry) bool {
 				return path.Dir(e.Path) == dir && strings.EqualFold(path.Base(e.Path), name)
 			})
 		}
@@ -53,7 +54,7 @@ func guidanceFiles(entries []workspace.Entry, named []string) []workspace.Entry 
 }
 
 // regular says whether an entry is a file that can be read: links are not followed.
-func regular(e workspace.Entry) bool {
+func regular(e objects.Entry) bool {
 	return (e.Mode == "100644" || e.Mode == "100755") && e.Size <= guidanceRead
 }
 
@@ -65,7 +66,7 @@ func (b *briefText) guidance(ctx context.Context, m *workspace.Mirror, base stri
 		return err
 	}
 	for _, name := range named {
-		if !slices.ContainsFunc(entries, func(e workspace.Entry) bool { return e.Path == name && regular(e) }) {
+		if !slices.ContainsFunc(entries, func(e objects.Entry) bool { return e.Path == name && regular(e) }) {
 			b.flag("guidance_missing", "the configuration names %q as guidance, and the base has no such file", name)
 		}
 	}

@@ -18,13 +18,14 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
 // A want is what one tracked path must be.
 type want struct {
-	Entry
+	objects.Entry
 	from  string // commit that it comes from
 	sum   string // id of the content as it lies on disk: OID, unless it was converted
 	stamp stamp  // as it was seen to be right; zero: must be read
@@ -190,13 +191,13 @@ func (w *want) note(at int, name string, now time.Time, format string) error {
 	return nil
 }
 
-func (w *want) isFile() bool { return w.Mode == modeFile || w.Mode == modeExec }
+func (w *want) isFile() bool { return w.Mode == objects.ModeFile || w.Mode == objects.ModeExec }
 
 // trust lets a file that is right now pass by its stamp the next time. One that
 // was touched just before could be touched again without a trace.
 func (w *want) trust(st *unix.Stat_t, now time.Time) {
 	w.stamp = stamp{}
-	if w.Mode != modeGitlink && now.Sub(time.Unix(st.Ctim.Unix())) > settle {
+	if w.Mode != objects.ModeGitlink && now.Sub(time.Unix(st.Ctim.Unix())) > settle {
 		w.stamp = stampOf(st)
 	}
 }
@@ -268,11 +269,11 @@ func (w *want) holds(at int, name string, now time.Time, format string) bool {
 	}
 	sum := ""
 	switch kind := uint32(st.Mode) & unix.S_IFMT; {
-	case w.Mode == modeGitlink:
+	case w.Mode == objects.ModeGitlink:
 		return kind == unix.S_IFDIR
-	case w.Mode == modeLink && kind == unix.S_IFLNK:
+	case w.Mode == objects.ModeLink && kind == unix.S_IFLNK:
 		sum, _ = sumLink(at, name, format)
-	case w.isFile() && kind == unix.S_IFREG && (w.Mode == modeExec) == (st.Mode&0o100 != 0) && st.Mode&0o400 != 0:
+	case w.isFile() && kind == unix.S_IFREG && (w.Mode == objects.ModeExec) == (st.Mode&0o100 != 0) && st.Mode&0o400 != 0:
 		sum, _ = sumFile(at, name, st.Size, format)
 	}
 	if sum != w.sum {

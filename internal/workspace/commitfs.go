@@ -9,19 +9,21 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // FS is a file system of those files of a commit that keep wants. Content is read when
 // a file is opened, for as long as ctx lasts. Symbolic links are not followed: to open one is an
 // error that wraps fs.ErrInvalid. Submodules are not in it.
-func (m *Mirror) FS(ctx context.Context, commit string, keep func(Entry) bool) (fs.FS, error) {
+func (m *Mirror) FS(ctx context.Context, commit string, keep func(objects.Entry) bool) (fs.FS, error) {
 	entries, err := m.Files(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	nodes := map[string]*fileInfo{".": {name: ".", entry: Entry{Mode: modeTree}}}
+	nodes := map[string]*fileInfo{".": {name: ".", entry: objects.Entry{Mode: objects.ModeTree}}}
 	for _, e := range entries {
-		if e.Mode == modeGitlink || !fs.ValidPath(e.Path) || !keep(e) {
+		if e.Mode == objects.ModeGitlink || !fs.ValidPath(e.Path) || !keep(e) {
 			continue
 		}
 		below := &fileInfo{name: path.Base(e.Path), entry: e}
@@ -29,7 +31,7 @@ func (m *Mirror) FS(ctx context.Context, commit string, keep func(Entry) bool) (
 		for dir := path.Dir(e.Path); ; dir = path.Dir(dir) {
 			up, ok := nodes[dir]
 			if !ok {
-				up = &fileInfo{name: path.Base(dir), entry: Entry{Path: dir, Mode: modeTree}}
+				up = &fileInfo{name: path.Base(dir), entry: objects.Entry{Path: dir, Mode: objects.ModeTree}}
 				nodes[dir] = up
 			}
 			up.below = append(up.below, below)
@@ -59,7 +61,7 @@ func (c commitFS) Open(name string) (fs.File, error) {
 		return fail(fs.ErrNotExist)
 	case info.IsDir():
 		return &openFolder{fileInfo: info}, nil
-	case info.entry.Mode == modeLink:
+	case info.entry.Mode == objects.ModeLink:
 		return fail(fs.ErrInvalid)
 	}
 	data, err := c.read(name)
@@ -72,14 +74,14 @@ func (c commitFS) Open(name string) (fs.File, error) {
 // A fileInfo is a file or a folder of a commit, and what it has below.
 type fileInfo struct {
 	name  string
-	entry Entry
+	entry objects.Entry
 	below []*fileInfo
 }
 
 func (i *fileInfo) Name() string               { return i.name }
 func (i *fileInfo) Size() int64                { return i.entry.Size }
 func (i *fileInfo) ModTime() time.Time         { return time.Time{} }
-func (i *fileInfo) IsDir() bool                { return i.entry.Mode == modeTree }
+func (i *fileInfo) IsDir() bool                { return i.entry.Mode == objects.ModeTree }
 func (i *fileInfo) Sys() any                   { return nil }
 func (i *fileInfo) Type() fs.FileMode          { return i.Mode().Type() }
 func (i *fileInfo) Info() (fs.FileInfo, error) { return i, nil }
@@ -88,11 +90,11 @@ func (i *fileInfo) Close() error               { return nil }
 
 func (i *fileInfo) Mode() fs.FileMode {
 	switch i.entry.Mode {
-	case modeTree:
+	case objects.ModeTree:
 		return fs.ModeDir | 0o555
-	case modeExec:
+	case objects.ModeExec:
 		return 0o555
-	case modeLink:
+	case objects.ModeLink:
 		return fs.ModeSymlink | 0o444
 	}
 	return 0o444

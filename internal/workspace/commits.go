@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // Why two commits have no merge base, or one has nothing that it could be compared
@@ -35,11 +36,11 @@ type Commit struct {
 
 // MergeBase returns the best common ancestor of two commits.
 func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
-	if err := checkOIDs(a, b); err != nil {
+	if err := objects.CheckIDs(a, b); err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(m.path("shallow")); err != nil { // else parents may be there that the history does not have
-		if found, ok := m.objects.leadsTo(b, a); ok && found {
+		if found, ok := m.objects.LeadsTo(b, a); ok && found {
 			return a, nil
 		}
 	}
@@ -95,7 +96,7 @@ const commitFormat = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x
 
 // Describe returns what a commit says.
 func (m *Mirror) Describe(ctx context.Context, commit string) (Commit, error) {
-	if err := checkOIDs(commit); err != nil {
+	if err := objects.CheckIDs(commit); err != nil {
 		return Commit{}, err
 	}
 	commits, err := m.log(ctx, "-1", commit)
@@ -111,7 +112,7 @@ func (m *Mirror) Describe(ctx context.Context, commit string) (Commit, error) {
 // Log returns the commits that head has and base has not, newest first, at most
 // limit of them.
 func (m *Mirror) Log(ctx context.Context, base, head string, limit int) ([]Commit, error) {
-	if err := checkOIDs(base, head); err != nil {
+	if err := objects.CheckIDs(base, head); err != nil {
 		return nil, err
 	}
 	commits, err := m.log(ctx, "--max-count="+strconv.Itoa(limit), base+".."+head)

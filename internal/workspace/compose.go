@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Put is what a composed commit has at one path, in place of what the commit has
@@ -39,7 +40,7 @@ func (m *Mirror) compose(ctx context.Context, commit string, puts []Put) (string
 	}
 	var gone, there bytes.Buffer
 	for _, p := range puts {
-		if !validPath(p.Path) {
+		if !objects.ValidPath(p.Path) {
 			return "", fmt.Errorf("%q is no path of a tree", p.Path)
 		}
 		mode, oid, err := m.putEntry(ctx, p)
@@ -98,7 +99,7 @@ func (m *Mirror) putEntry(ctx context.Context, p Put) (mode, oid string, err err
 	if at == "" {
 		at = p.Path
 	}
-	i, ok := slices.BinarySearchFunc(entries, at, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+	i, ok := slices.BinarySearchFunc(entries, at, func(e objects.Entry, path string) int { return strings.Compare(e.Path, path) })
 	if !ok {
 		return "", "", nil
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // TestCompose holds that a composed commit has what was put, also in place of a
@@ -35,10 +37,10 @@ func TestCompose(t *testing.T) {
 		t.Errorf("composed twice: %s and %s", made, again)
 	}
 	modes := map[string]string{}
-	for _, e := range must[[]Entry](t)(m.Files(t.Context(), made)) {
+	for _, e := range must[[]objects.Entry](t)(m.Files(t.Context(), made)) {
 		modes[e.Path] = e.Mode
 	}
-	for path, want := range map[string]string{"linked": modeLink, "linked/a.txt": "", "added": "", "both": "100644", "run.sh": "100755", "moved": "100644"} {
+	for path, want := range map[string]string{"linked": objects.ModeLink, "linked/a.txt": "", "added": "", "both": "100644", "run.sh": "100755", "moved": "100644"} {
 		if modes[path] != want {
 			t.Errorf("%s has mode %q, want %q", path, modes[path], want)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Pointer is a file under Git LFS as a commit has it: the id and the size of a content
@@ -57,7 +58,7 @@ func (m *Mirror) Pointers(ctx context.Context, commit string) ([]Pointer, error)
 	}
 	uses := false
 	for _, e := range entries {
-		if filepath.Base(e.Path) != ".gitattributes" || e.Mode == modeGitlink || e.Size > 1<<20 {
+		if filepath.Base(e.Path) != ".gitattributes" || e.Mode == objects.ModeGitlink || e.Size > 1<<20 {
 			continue
 		}
 		data, err := m.ReadFile(ctx, commit, e.Path)

@@ -10,26 +10,11 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // maxFile bounds what ReadFile returns.
 const maxFile = 64 << 20
-
-// Modes of a tree's entries, as git writes them.
-const (
-	modeFile    = "100644"
-	modeExec    = "100755"
-	modeLink    = "120000"
-	modeGitlink = "160000"
-)
-
-// An Entry is one file, symbolic link or submodule of a commit.
-type Entry struct {
-	Path string
-	Mode string // "100644", "100755" (executable), "120000" (symbolic link) or "160000" (submodule)
-	OID  string
-	Size int64 // bytes of content; 0 for submodules
-}
 
 // ReadFile returns a file's content as it is stored; of a symbolic link, where
 // it points. The error wraps fs.ErrNotExist when the commit has no such file.
@@ -37,14 +22,14 @@ func (m *Mirror) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	fail := func(err error) ([]byte, error) {
 		return nil, fmt.Errorf("read %s:%q: %w", change.Short(commit), path, err)
 	}
-	if !validPath(path) {
+	if !objects.ValidPath(path) {
 		return fail(fs.ErrInvalid)
 	}
 	if err := m.need(ctx, commit); err != nil {
 		return fail(err)
 	}
-	data, err := m.objects.file(commit, path)
-	if errors.Is(err, errAskGit) {
+	data, err := m.objects.File(commit, path)
+	if errors.Is(err, objects.ErrAskGit) {
 		data, err = m.askFile(ctx, commit, path)
 	}
 	if err != nil {
@@ -53,41 +38,26 @@ func (m *Mirror) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	return data, nil
 }
 
-var (
-	errSubmodule = fmt.Errorf("it is a submodule: %w", fs.ErrInvalid)
-	errFolder    = fmt.Errorf("it is a folder: %w", fs.ErrInvalid)
-)
-
 // askFile asks git for a file.
 func (m *Mirror) askFile(ctx context.Context, commit, path string) ([]byte, error) {
 	entries, err := m.Files(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	i, ok := slices.BinarySearchFunc(entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+	i, ok := slices.BinarySearchFunc(entries, path, func(e objects.Entry, path string) int { return strings.Compare(e.Path, path) })
 	switch {
-	case ok && entries[i].Mode == modeGitlink:
-		return nil, errSubmodule
-	case !ok && slices.ContainsFunc(entries, func(e Entry) bool { return strings.HasPrefix(e.Path, path+"/") }):
-		return nil, errFolder
+	case ok && entries[i].Mode == objects.ModeGitlink:
+		return nil, objects.ErrSubmodule
+	case !ok && slices.ContainsFunc(entries, func(e objects.Entry) bool { return strings.HasPrefix(e.Path, path+"/") }):
+		return nil, objects.ErrFolder
 	case !ok:
 		return nil, fs.ErrNotExist
 	}
 	return m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", entries[i].OID}})
 }
 
-// validPath reports whether path is one that a tree can hold.
-func validPath(path string) bool {
-	for elem := range strings.SplitSeq(path, "/") {
-		if elem == "" || elem == "." || elem == ".." {
-			return false
-		}
-	}
-	return !strings.Contains(path, "\x00")
-}
-
 // Files returns all files of a commit, in git's order. They are not to be changed.
-func (m *Mirror) Files(ctx context.Context, commit string) ([]Entry, error) {
+func (m *Mirror) Files(ctx context.Context, commit string) ([]objects.Entry, error) {
 	if err := m.need(ctx, commit); err != nil {
 		return nil, fmt.Errorf("files: %w", err)
 	}
@@ -110,8 +80,8 @@ func (m *Mirror) Files(ctx context.Context, commit string) ([]Entry, error) {
 
 // list is Files without git, also where the answer is known: it finds all that the
 // commit leads to, or fails.
-func (m *Mirror) list(commit string) ([]Entry, error) {
-	entries, err := m.objects.files(commit)
+func (m *Mirror) list(commit string) ([]objects.Entry, error) {
+	entries, err := m.objects.Files(commit)
 	if err == nil {
 		m.remember(listing{commit, entries})
 	}
@@ -122,12 +92,12 @@ func (m *Mirror) list(commit string) ([]Entry, error) {
 // head again and again; they may be many thousands.
 type listing struct {
 	commit  string
-	entries []Entry
+	entries []objects.Entry
 }
 
 const mostListings = 3
 
-func (m *Mirror) known(commit string) ([]Entry, bool) {
+func (m *Mirror) known(commit string) ([]objects.Entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, l := range m.listed {
@@ -145,8 +115,8 @@ func (m *Mirror) remember(l listing) {
 }
 
 // parseEntries reads "mode type oid size\tpath" records.
-func parseEntries(out []byte) ([]Entry, error) {
-	var entries []Entry
+func parseEntries(out []byte) ([]objects.Entry, error) {
+	var entries []objects.Entry
 	for rec := range strings.SplitSeq(string(out), "\x00") {
 		if rec == "" {
 			continue
@@ -156,9 +126,9 @@ func parseEntries(out []byte) ([]Entry, error) {
 		if !ok || len(f) != 4 {
 			return nil, fmt.Errorf("git ls-tree: unexpected record %q", rec)
 		}
-		e := Entry{Path: path, Mode: f[0], OID: f[2]}
+		e := objects.Entry{Path: path, Mode: f[0], OID: f[2]}
 		if e.Mode == "100664" { // written by very old versions of git
-			e.Mode = modeFile
+			e.Mode = objects.ModeFile
 		}
 		e.Size, _ = strconv.ParseInt(f[3], 10, 64)
 		entries = append(entries, e)

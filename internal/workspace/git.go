@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // ErrNoGit means that there is no usable git command.
@@ -334,17 +332,4 @@ func (c *capped) Write(p []byte) (int, error) {
 	c.over = true
 	c.full()
 	return 0, ErrTooLarge
-}
-
-var hexOID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-
-// checkOIDs refuses what is no full object id: names are resolved by
-// Repository.Resolve alone, and no id can be taken for an option.
-func checkOIDs(oids ...string) error {
-	for _, oid := range oids {
-		if !hexOID.MatchString(oid) {
-			return fmt.Errorf("%q is no full object id", oid)
-		}
-	}
-	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // userEnv is the environment of a user's git, whose own configuration must not
@@ -201,7 +203,7 @@ func fingerprint(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func paths(entries []Entry) []string {
+func paths(entries []objects.Entry) []string {
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Path)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // Import brings commits with their whole history, as far as r has it, and the
@@ -16,7 +17,7 @@ import (
 // where they are; what the commits themselves hold, and what later calls on
 // this Mirror need of others, comes from r or else from r's own remote.
 func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (err error) {
-	if err := checkOIDs(commits...); err != nil {
+	if err := objects.CheckIDs(commits...); err != nil {
 		return err
 	}
 	commits = slices.Compact(slices.Sorted(slices.Values(commits)))

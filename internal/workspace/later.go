@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // later is the laying out of a tree that was put off until its files are needed.
@@ -120,7 +121,7 @@ func (m *Mirror) holdsAll(ctx context.Context, commit string) (bool, error) {
 		return false, err
 	}
 	for _, e := range entries {
-		if e.Mode == modeGitlink {
+		if e.Mode == objects.ModeGitlink {
 			return false, nil
 		}
 		if filepath.Base(e.Path) != ".gitattributes" || e.Size > maxAttributes {

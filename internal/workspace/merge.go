@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Merged is a merge of two commits.
@@ -37,7 +38,7 @@ func (m *Mirror) merge(ctx context.Context, base, head string) (Merged, error) {
 	err := m.git.stream(ctx, call{gitDir: m.Dir, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base, head}}, &stdout)
 	parts := strings.Split(strings.TrimRight(stdout.String(), "\x00"), "\x00")
 	var failed *gitError
-	if errors.As(err, &failed) && failed.exit == 1 && hexOID.MatchString(parts[0]) {
+	if errors.As(err, &failed) && failed.exit == 1 && objects.IsID(parts[0]) {
 		conflicts := slices.Clone(parts[1:])
 		slices.Sort(conflicts)
 		return Merged{Conflicts: slices.Compact(conflicts)}, nil

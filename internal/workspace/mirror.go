@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Mirror is a bare repository of the harness's own. It has no remotes, no
@@ -24,7 +25,7 @@ type Mirror struct {
 	Format string // object format, "sha1" or "sha256"
 
 	git     *Git
-	objects *objectStore
+	objects *objects.Store
 
 	mu       sync.Mutex
 	source   source          // where what a partial mirror lacks comes from; nil: no one brought anything yet
@@ -57,10 +58,7 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 	if objectFormat == "" {
 		objectFormat = "sha1"
 	}
-	m := &Mirror{Dir: abs, Format: objectFormat, git: g, objects: &objectStore{}, complete: map[string]bool{}}
-	if objectFormat == "sha1" { // what go-git v5 can read
-		m.objects.dir = m.path("objects")
-	}
+	m := &Mirror{Dir: abs, Format: objectFormat, git: g, objects: objects.New(abs, objectFormat), complete: map[string]bool{}}
 	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
 		return nil, err
 	}
@@ -150,7 +148,7 @@ func (m *Mirror) holds(pins []string) bool {
 		}
 	}
 	for _, pin := range pins {
-		if _, err := m.objects.commit(pin); err != nil {
+		if _, err := m.objects.Commit(pin); err != nil {
 			return false
 		}
 	}
@@ -195,7 +193,7 @@ func (m *Mirror) create(ctx context.Context) error {
 	if err := os.Rename(m.Dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	m.objects.reopen()
+	m.objects.Reopen()
 	m.mu.Lock()
 	clear(m.complete)
 	m.listed = nil
@@ -229,7 +227,7 @@ func (m *Mirror) pins() []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if hexOID.MatchString(e.Name()) {
+		if objects.IsID(e.Name()) {
 			out = append(out, e.Name())
 		}
 	}

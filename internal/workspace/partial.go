@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A source brings objects that a mirror lacks, all of them in one go. Where they are
@@ -68,7 +69,7 @@ func (m *Mirror) Trees(ctx context.Context, commits ...string) error {
 // need makes sure, in a partial mirror, that the whole tree of each commit is
 // here. It does nothing in any other.
 func (m *Mirror) need(ctx context.Context, commits ...string) error {
-	if err := checkOIDs(commits...); err != nil {
+	if err := objects.CheckIDs(commits...); err != nil {
 		return err
 	}
 	if !m.partial() {
@@ -97,7 +98,7 @@ func (m *Mirror) need(ctx context.Context, commits ...string) error {
 // needBetween makes sure, in a partial mirror, that the files that differ between two
 // commits are here.
 func (m *Mirror) needBetween(ctx context.Context, a, b string) error {
-	if err := checkOIDs(a, b); err != nil {
+	if err := objects.CheckIDs(a, b); err != nil {
 		return err
 	}
 	if !m.partial() {
@@ -138,7 +139,7 @@ func (m *Mirror) missingBetween(ctx context.Context, a, b string) ([]string, err
 	var oids []string
 	for _, r := range records {
 		for _, side := range [][2]string{{r.oldMode, r.oldOID}, {r.newMode, r.newOID}} {
-			if side[0] != modeGitlink && strings.Trim(side[1], "0") != "" {
+			if side[0] != objects.ModeGitlink && strings.Trim(side[1], "0") != "" {
 				oids = append(oids, side[1])
 			}
 		}

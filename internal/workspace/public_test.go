@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A change with submodules as the advisories of git describe them gets no hook of theirs
@@ -136,7 +138,7 @@ func TestSwappedWhileRestored(t *testing.T) {
 	put := 0
 	for range 1500 {
 		for _, path := range []string{"src/a.go", "src/b.go"} {
-			if p.putOne(made, &want{Entry: Entry{Path: path, Mode: modeFile}}, true) == nil { // it may give up: the tree does not hold still
+			if p.putOne(made, &want{Entry: objects.Entry{Path: path, Mode: objects.ModeFile}}, true) == nil { // it may give up: the tree does not hold still
 				put++
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // recordName is what the name of a mirror is followed by in the name of the file
@@ -32,7 +34,7 @@ func readRefs(dir string) (map[string]string, error) {
 	refs := map[string]string{}
 	packed, _ := text(root, "packed-refs", 1<<28)
 	for line := range strings.Lines(packed) {
-		if oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && hexOID.MatchString(oid) {
+		if oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && objects.IsID(oid) {
 			refs[name] = oid
 		}
 	}
@@ -134,7 +136,7 @@ func (m *Mirror) alter(ctx context.Context) (done func() error, err error) {
 	}
 	return func() error {
 		defer lock.Release()
-		m.objects.reopen()
+		m.objects.Reopen()
 		return record()
 	}, nil
 }
@@ -219,7 +221,7 @@ func packedWithout(path string, record map[string]string) (data []byte, same boo
 	for line := range bytes.Lines(data) {
 		oid, name, ok := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 		switch {
-		case ok && hexOID.MatchString(oid):
+		case ok && objects.IsID(oid):
 			_, known := record[name]
 			drop = !known
 		case !bytes.HasPrefix(line, []byte("^")): // what a tag leads to goes with the tag

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Remote is a repository that git can fetch from.
@@ -37,7 +39,7 @@ const largeHistory = 32 << 10
 // leaves file contents where they are: what later calls on this Mirror need of them
 // comes by itself, and [Mirror.Whole] brings the rest.
 func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err error) {
-	if err := checkOIDs(commits...); err != nil {
+	if err := objects.CheckIDs(commits...); err != nil {
 		return err
 	}
 	done, err := m.alter(ctx)

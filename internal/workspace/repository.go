@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // ErrNotRepository means that a folder lies in no git work tree.
@@ -26,7 +27,7 @@ type Repository struct {
 	Partial   bool   // objects are missing that its remote is to supply when asked
 
 	git     *Git
-	objects *objectStore
+	objects *objects.Store
 	refs    refList
 	remote  Remote // where a partial clone gets what it lacks
 	crlf    string // core.autocrlf, as set
@@ -58,10 +59,7 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	}
 	shallow, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
 	r.Shallow = err == nil && shallow.Size() > 0
-	r.objects = &objectStore{}
-	if r.Format == "sha1" {
-		r.objects.dir = filepath.Join(r.CommonDir, "objects")
-	}
+	r.objects = objects.New(r.CommonDir, r.Format)
 	return r, r.settings(ctx)
 }
 

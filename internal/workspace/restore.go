@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sorted"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // ErrLink means that a symbolic link stands where a folder was to be.
@@ -89,7 +90,7 @@ func (t *Tree) overlay(ctx context.Context, from string, paths []string) error {
 	}
 	named := map[string]bool{}
 	for _, path := range paths {
-		if !validPath(path) || path == ".git" || strings.HasPrefix(path, ".git/") {
+		if !objects.ValidPath(path) || path == ".git" || strings.HasPrefix(path, ".git/") {
 			return fmt.Errorf("%q is no path of a tree", path)
 		}
 		named[path] = true
@@ -156,7 +157,7 @@ func (p *patcher) close() {
 func (p *patcher) put(ctx context.Context, commit string, wants []want, force bool) error {
 	var files strings.Builder
 	for _, w := range wants {
-		if w.Mode != modeGitlink {
+		if w.Mode != objects.ModeGitlink {
 			files.WriteString(w.Path + "\x00")
 		}
 	}
@@ -197,7 +198,7 @@ func (p *patcher) putOne(made *os.Root, w *want, force bool) error {
 	if err := p.makeParents(w.Path, force); err != nil {
 		return err
 	}
-	if w.Mode == modeGitlink {
+	if w.Mode == objects.ModeGitlink {
 		if info, err := p.root.Lstat(w.Path); err == nil && info.IsDir() {
 			return nil
 		}
@@ -206,9 +207,9 @@ func (p *patcher) putOne(made *os.Root, w *want, force bool) error {
 		return err
 	}
 	switch w.Mode {
-	case modeGitlink:
+	case objects.ModeGitlink:
 		return p.root.Mkdir(w.Path, 0o755)
-	case modeLink:
+	case objects.ModeLink:
 		to, err := made.Readlink(w.Path)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Scratch is a repository of the harness's own in which it makes commits. It has an
@@ -18,7 +19,7 @@ type Scratch struct {
 	Dir string
 
 	git     *Git
-	objects *objectStore
+	objects *objects.Store
 }
 
 // scratchIdentity is who makes the commits of a Scratch, and when: the same files on the
@@ -30,10 +31,8 @@ var scratchIdentity = []string{
 
 // OpenScratch opens the scratch repository at dir, making it where there is none.
 func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scratch, error) {
-	s := &Scratch{Dir: dir, git: g, objects: &objectStore{}}
-	if objectFormat == "sha1" {
-		s.objects.dir = filepath.Join(s.gitDir(), "objects")
-	}
+	s := &Scratch{Dir: dir, git: g}
+	s.objects = objects.New(s.gitDir(), objectFormat)
 	if _, err := os.Stat(filepath.Join(dir, ".git", "config")); err == nil {
 		return s, nil
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -71,8 +70,8 @@ func (s *Scratch) Fetch(ctx context.Context, gitDir, rev, ref string) (string, e
 }
 
 // Files lists the files of a commit, in git's order.
-func (s *Scratch) Files(ctx context.Context, commit string) ([]Entry, error) {
-	if entries, err := s.objects.files(commit); err == nil {
+func (s *Scratch) Files(ctx context.Context, commit string) ([]objects.Entry, error) {
+	if entries, err := s.objects.Files(commit); err == nil {
 		return entries, nil
 	}
 	out, err := s.Git(ctx, nil, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
@@ -84,8 +83,7 @@ func (s *Scratch) Files(ctx context.Context, commit string) ([]Entry, error) {
 
 // Blob returns the content of a blob.
 func (s *Scratch) Blob(ctx context.Context, oid string) ([]byte, error) {
-	work := int64(maxWork)
-	if data, err := s.objects.blob(oid, &work); err == nil {
+	if data, err := s.objects.Blob(oid); err == nil {
 		return data, nil
 	}
 	return s.Git(ctx, nil, nil, "cat-file", "blob", oid)

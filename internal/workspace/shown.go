@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A shown is the repository that commands in the trees of one run see in place of the
@@ -37,7 +39,7 @@ type shown struct {
 // [Mirror.Shown]. Of the first commit, the base, the history is kept for later runs. The
 // caller calls stop before it removes dir.
 func (m *Mirror) Show(ctx context.Context, dir string, commits ...string) (stop func(), err error) {
-	if err := checkOIDs(commits...); err != nil {
+	if err := objects.CheckIDs(commits...); err != nil {
 		return nil, err
 	}
 	for _, d := range []string{"objects/pack", "objects/info", "refs/heads", "refs/tags", "worktrees"} {
@@ -324,7 +326,7 @@ func byUse(root string) ([]string, error) {
 	used := map[string]int64{}
 	var names []string
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && hexOID.MatchString(e.Name()) {
+		if info, err := e.Info(); err == nil && objects.IsID(e.Name()) {
 			names = append(names, e.Name())
 			used[e.Name()] = info.ModTime().UnixNano()
 		}

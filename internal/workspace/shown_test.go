@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// objects lists all objects that lie in a git directory's own store or in one that it borrows.
-func objects(t *testing.T, dir string) string {
+// allObjects lists all objects that lie in a git directory's own store or in one that it borrows.
+func allObjects(t *testing.T, dir string) string {
 	t.Helper()
 	return user(t, "/", "--git-dir="+dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
 }
@@ -57,7 +57,7 @@ func TestShownHistory(t *testing.T) {
 			}
 		}
 		reach := user(t, dir, "rev-list", "--objects", "--no-object-names", base, head, "v1-signed")
-		if d := cmp.Diff(ordered(reach), ordered(objects(t, where))); d != "" {
+		if d := cmp.Diff(ordered(reach), ordered(allObjects(t, where))); d != "" {
 			t.Errorf("round %d: objects (-reached +shown):\n%s", round, d)
 		}
 		if _, err := os.Stat(filepath.Join(where, "objects", "info", "alternates")); err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 func TestSnapshot(t *testing.T) {
@@ -257,7 +258,7 @@ func TestNothing(t *testing.T) {
 		if want := NothingID(format); oid != want {
 			t.Errorf("%s: got %s, want %s", format, oid, want)
 		}
-		if files := must[[]Entry](t)(m.Files(t.Context(), oid)); len(files) > 0 {
+		if files := must[[]objects.Entry](t)(m.Files(t.Context(), oid)); len(files) > 0 {
 			t.Errorf("%s: it holds %+v", format, files)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A stage is a copy of the user's index in a view; objects that it makes go
@@ -80,7 +82,7 @@ func (w *stage) bringStaged(ctx context.Context) error {
 	}
 	var oids []string
 	for _, rec := range records {
-		if rec.newMode != modeGitlink && strings.Trim(rec.newOID, "0") != "" {
+		if rec.newMode != objects.ModeGitlink && strings.Trim(rec.newOID, "0") != "" {
 			oids = append(oids, rec.newOID)
 		}
 	}
@@ -124,7 +126,7 @@ func (w *stage) update(ctx context.Context) error {
 			continue // an unmerged path is listed twice
 		}
 		tracked[rec.path] = true
-		if kind := w.kind(rec.path); kind == fileOther || kind == fileDir && rec.oldMode != modeGitlink {
+		if kind := w.kind(rec.path); kind == fileOther || kind == fileDir && rec.oldMode != objects.ModeGitlink {
 			gone = append(gone, rec.path)
 		} else {
 			changed = append(changed, rec.path)
@@ -286,9 +288,9 @@ func (w *stage) stagePointer(ctx context.Context, path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	mode := modeFile
+	mode := objects.ModeFile
 	if info.Mode()&0o100 != 0 {
-		mode = modeExec
+		mode = objects.ModeExec
 	}
 	put := w.call("update-index", "--add", "--replace", "-z", "--index-info")
 	put.stdin = strings.NewReader(mode + " " + oid + "\t" + path + "\x00")

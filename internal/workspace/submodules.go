@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Submodule is a commit of another repository that stands at a path of a tree.
@@ -21,7 +22,7 @@ func (t *Tree) Submodules() []Submodule {
 	defer t.mu.Unlock()
 	var out []Submodule
 	for _, w := range t.wants {
-		if w.Mode == modeGitlink && slices.Contains(t.empty, w.Path) {
+		if w.Mode == objects.ModeGitlink && slices.Contains(t.empty, w.Path) {
 			out = append(out, Submodule{Path: w.Path, OID: w.OID})
 		}
 	}

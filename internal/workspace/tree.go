@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Tree is a folder with the files of a commit, in which commands may run.
@@ -196,7 +197,7 @@ func (t *Tree) checkout(ctx context.Context) error {
 // pointer of it is not there.
 func (t *Tree) fill(ctx context.Context) error {
 	for _, w := range t.wants {
-		if w.Mode == modeGitlink {
+		if w.Mode == objects.ModeGitlink {
 			t.empty = append(t.empty, w.Path)
 		}
 	}
@@ -234,7 +235,7 @@ func (t *Tree) PointersStay(why string) {
 
 func (t *Tree) usesLFS() bool {
 	for _, w := range t.wants {
-		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > maxAttributes {
+		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == objects.ModeGitlink || w.Size > maxAttributes {
 			continue
 		}
 		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte(lfsFilter)) {

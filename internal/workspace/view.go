@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A view is a git directory of ours onto the user's objects and refs. Its
@@ -265,7 +266,7 @@ func (r *Repository) follow(oid, suffix string) (_ string, ok bool) {
 	if oid == "" || r.Shallow {
 		return "", false
 	}
-	return r.objects.follow(oid, suffix)
+	return r.objects.Follow(oid, suffix)
 }
 
 // branch is the commit of HEAD or of a branch by its full name, which git keeps from
@@ -290,12 +291,12 @@ func (r *Repository) missingHint(v *view, ref string) string {
 	case v.head != "" && v.refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
 		return "the branch " + short(v.head) + " has no commit yet; git add and git commit make one"
 	case r.Shallow:
-		if strings.HasPrefix(ref, "HEAD") || hexOID.MatchString(ref) {
+		if strings.HasPrefix(ref, "HEAD") || objects.IsID(ref) {
 			return "the clone is shallow; git fetch --unshallow brings the rest of its history"
 		}
 		// A shallow clone is one of a single branch, unless it was asked to be more.
 		return wholeClone
-	case hexOID.MatchString(ref):
+	case objects.IsID(ref):
 		return "git fetch origin " + ref + " brings it when the remote has it"
 	}
 	return "git fetch brings new branches and tags; git branch -a and git tag list what is here"

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 func TestNewGitWithoutGit(t *testing.T) {
@@ -250,7 +251,7 @@ func TestObjects(t *testing.T) {
 	if got := must[[]Commit](t)(m.Log(t.Context(), base, head, 1)); len(got) != 1 {
 		t.Errorf("Log of at most one: %d", len(got))
 	}
-	if got, want := paths(must[[]Entry](t)(m.Files(t.Context(), head))), 8; len(got) != want {
+	if got, want := paths(must[[]objects.Entry](t)(m.Files(t.Context(), head))), 8; len(got) != want {
 		t.Errorf("Files: %q, want %d", got, want)
 	}
 }

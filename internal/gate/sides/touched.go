@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // A Touch is a path of the tests, their data, support or steering at which base
@@ -128,7 +129,7 @@ func (r *Reader) linkAt(ctx context.Context, name string) bool {
 		if err != nil {
 			continue
 		}
-		i, ok := slices.BinarySearchFunc(entries, name, func(e workspace.Entry, name string) int { return strings.Compare(e.Path, name) })
+		i, ok := slices.BinarySearchFunc(entries, name, func(e objects.Entry, name string) int { return strings.Compare(e.Path, name) })
 		if ok && entries[i].Mode == "120000" {
 			return true
 		}

@@ -41,11 +41,11 @@ var table = []row{
 	{"internal/queue", "internal/job internal/store"},
 	{"internal/pullrun", "agent internal/config internal/event internal/github internal/job internal/journal internal/machine internal/publish internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/terminal internal/tool internal/usage internal/workspace"},
 	{"internal/recheck", "internal/run internal/rundir internal/orchestrator internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/transcript internal/tool internal/model internal/sandbox internal/workspace agent agents"},
-	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/config internal/hook agent agents internal/folder"},
-	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/model internal/config internal/folder"},
+	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/objects internal/sandbox internal/config internal/hook agent agents internal/folder"},
+	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/objects internal/sandbox internal/model internal/config internal/folder"},
 	{"internal/orchestrator/route", "agent internal/orchestrator internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/usage"},
-	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/sandbox"}, // by a shell that it is given: it knows no gate
-	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
+	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/workspace/objects internal/sandbox"}, // by a shell that it is given: it knows no gate
+	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"}, // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
 	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/tester internal/gate/arms internal/gate/kept internal/gate/own internal/gate/known internal/gate/runs internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"}, // of no single language
@@ -55,15 +55,15 @@ var table = []row{
 	{"internal/gate/arms", "internal/gate/tester internal/gate/sides internal/gate/execution internal/gate/languages internal/gate/ecosystem internal/gate/results internal/workspace"},
 	{"internal/gate/known", "internal/gate/runs internal/gate/languages internal/gate/ecosystem internal/gate/results internal/folder"},
 	{"internal/gate/own", "internal/gate/arms internal/gate/kept internal/gate/known internal/gate/tester internal/gate/sides internal/gate/execution internal/gate/runs internal/gate/compare internal/gate/classes internal/gate/languages internal/gate/workflows internal/gate/ecosystem internal/gate/results internal/workspace"},
-	{"internal/gate/tester", "internal/gate/sides internal/gate/execution internal/gate/runs internal/gate/compare internal/gate/languages internal/gate/ecosystem internal/gate/results internal/workspace"},   // it decides nothing
-	{"internal/gate/caches", "internal/gate/ecosystem internal/gate/results internal/sandbox internal/folder"},                                                                                                  // folders: it runs nothing
-	{"internal/gate/runs", "internal/gate/results internal/gate/compare internal/folder"},                                                                                                                       // results in, lists out
-	{"internal/gate/sides", "internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare internal/workspace internal/change"}, // it reads, and runs nothing
-	{"internal/gate/classes", "internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare"},                                                        // names and texts in, classes out
-	{"internal/gate/languages", "internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/workflows"},                                                                            // the one list of them
-	{"internal/gate/ecosystem", "internal/gate/results internal/gate/workflows internal/gate/behave internal/gate/compare internal/sandbox"},                                                                    // it describes commands, and runs none
-	{"internal/gate/ecosystem/...", "internal/gate/ecosystem internal/gate/results internal/gate/workflows internal/gate/behave internal/gate/compare internal/sandbox"},                                        // one language each, which knows no other
-	{"internal/gate/checks", "internal/gate/behave internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/mutate internal/gate/cmdline internal/workspace"},  // what they may have run is given to them
+	{"internal/gate/tester", "internal/gate/sides internal/gate/execution internal/gate/runs internal/gate/compare internal/gate/languages internal/gate/ecosystem internal/gate/results internal/workspace"}, // it decides nothing
+	{"internal/gate/caches", "internal/gate/ecosystem internal/gate/results internal/sandbox internal/folder"},                                                                                                // folders: it runs nothing
+	{"internal/gate/runs", "internal/gate/results internal/gate/compare internal/folder"}, // results in, lists out
+	{"internal/gate/sides", "internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare internal/workspace internal/workspace/objects internal/change"}, // it reads, and runs nothing
+	{"internal/gate/classes", "internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/compare"},                                                                                   // names and texts in, classes out
+	{"internal/gate/languages", "internal/gate/ecosystem internal/gate/ecosystem/... internal/gate/results internal/gate/workflows"},                                                                                                       // the one list of them
+	{"internal/gate/ecosystem", "internal/gate/results internal/gate/workflows internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                               // it describes commands, and runs none
+	{"internal/gate/ecosystem/...", "internal/gate/ecosystem internal/gate/results internal/gate/workflows internal/gate/behave internal/gate/compare internal/sandbox"},                                                                   // one language each, which knows no other
+	{"internal/gate/checks", "internal/gate/behave internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/mutate internal/gate/cmdline internal/workspace"},                             // what they may have run is given to them
 
 	{"internal/gate/results", ""},                          // output in, results out
 	{"internal/gate/workflows", "-"},                       // text in, jobs out
@@ -91,7 +91,8 @@ var table = []row{
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
-	{"internal/workspace", "internal/folder"},
+	{"internal/workspace", "internal/folder internal/workspace/objects"},
+	{"internal/workspace/objects", "-"},                     // it starts no git
 	{"internal/folder", "-"},                                // it knows no repository
 	{"internal/lfs", "internal/workspace internal/proxy"},   // whose pointers it fetches the contents of
 	{"internal/disk", "internal/folder internal/workspace"}, // which knows what can be made again

@@ -1,4 +1,4 @@
-package workspace
+package objects
 
 import (
 	"bytes"
@@ -16,37 +16,35 @@ const (
 	deepest   = 64 // folders in folders
 )
 
-const modeTree = "40000"
-
 // tree reads a tree object. A path of its entries is one name. What git would not
 // write is left to git.
-func (o *objectStore) tree(name string, work *int64) ([]Entry, error) {
+func (o *Store) tree(name string, work *int64) ([]Entry, error) {
 	t, err := o.read(name, work)
 	if err != nil {
 		return nil, err
 	}
 	if t.kind != plumbing.TreeObject {
-		return nil, fmt.Errorf("%w: %s is a %s", errAskGit, name, t.kind)
+		return nil, fmt.Errorf("%w: %s is a %s", ErrAskGit, name, t.kind)
 	}
 	var entries []Entry
 	for rest, before := t.data, ""; len(rest) > 0; {
 		mode, after, ok := bytes.Cut(rest, []byte(" "))
 		file, after, ok2 := bytes.Cut(after, []byte{0})
 		if !ok || !ok2 || len(after) < len(oid{}) {
-			return nil, fmt.Errorf("%w: tree %s is cut off", errAskGit, name)
+			return nil, fmt.Errorf("%w: tree %s is cut off", ErrAskGit, name)
 		}
 		e := Entry{Path: string(file), Mode: string(mode), OID: hex.EncodeToString(after[:len(oid{})])}
 		rest = after[len(oid{}):]
 		key := e.Path
 		switch e.Mode {
-		case modeTree:
+		case ModeTree:
 			key += "/" // folders are sorted as if their names ended so
-		case modeFile, modeExec, modeLink, modeGitlink:
+		case ModeFile, ModeExec, ModeLink, ModeGitlink:
 		default:
-			return nil, fmt.Errorf("%w: tree %s: mode %.20q", errAskGit, name, e.Mode)
+			return nil, fmt.Errorf("%w: tree %s: mode %.20q", ErrAskGit, name, e.Mode)
 		}
-		if !validPath(e.Path) || strings.Contains(e.Path, "/") || key <= before {
-			return nil, fmt.Errorf("%w: tree %s: entry %.80q", errAskGit, name, e.Path)
+		if !ValidPath(e.Path) || strings.Contains(e.Path, "/") || key <= before {
+			return nil, fmt.Errorf("%w: tree %s: entry %.80q", ErrAskGit, name, e.Path)
 		}
 		before = key
 		entries = append(entries, e)
@@ -54,13 +52,13 @@ func (o *objectStore) tree(name string, work *int64) ([]Entry, error) {
 	return entries, nil
 }
 
-// file returns the content of a commit's file.
-func (o *objectStore) file(commit, path string) ([]byte, error) {
-	c, err := o.commit(commit)
+// File returns the content of a commit's file.
+func (o *Store) File(commit, path string) ([]byte, error) {
+	c, err := o.Commit(commit)
 	if err != nil {
 		return nil, err
 	}
-	work, at := int64(maxWork), c.tree
+	work, at := int64(maxWork), c.Tree
 	names := strings.Split(path, "/")
 	for i, name := range names {
 		entries, err := o.tree(at, &work)
@@ -69,7 +67,7 @@ func (o *objectStore) file(commit, path string) ([]byte, error) {
 		}
 		var folder, file *Entry
 		for i, e := range entries {
-			if e.Path == name && e.Mode == modeTree {
+			if e.Path == name && e.Mode == ModeTree {
 				folder = &entries[i]
 			} else if e.Path == name {
 				file = &entries[i]
@@ -78,12 +76,12 @@ func (o *objectStore) file(commit, path string) ([]byte, error) {
 		switch last := i == len(names)-1; {
 		case !last && folder != nil:
 			at = folder.OID
-		case last && file != nil && file.Mode == modeGitlink:
-			return nil, errSubmodule
+		case last && file != nil && file.Mode == ModeGitlink:
+			return nil, ErrSubmodule
 		case last && file != nil:
-			return o.blob(file.OID, &work)
+			return o.content(file.OID, &work)
 		case last && folder != nil:
-			return nil, errFolder
+			return nil, ErrFolder
 		default:
 			return nil, fs.ErrNotExist
 		}
@@ -91,28 +89,34 @@ func (o *objectStore) file(commit, path string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-func (o *objectStore) blob(name string, work *int64) ([]byte, error) {
+// Blob returns the content of a blob.
+func (o *Store) Blob(id string) ([]byte, error) {
+	work := int64(maxWork)
+	return o.content(id, &work)
+}
+
+func (o *Store) content(name string, work *int64) ([]byte, error) {
 	b, err := o.read(name, work)
 	if err == nil && b.kind != plumbing.BlobObject {
-		err = fmt.Errorf("%w: %s is a %s", errAskGit, name, b.kind)
+		err = fmt.Errorf("%w: %s is a %s", ErrAskGit, name, b.kind)
 	}
 	return b.data, err
 }
 
-// files lists what a commit holds, in git's order.
-func (o *objectStore) files(commit string) ([]Entry, error) {
-	c, err := o.commit(commit)
+// Files lists what a commit holds, in git's order.
+func (o *Store) Files(commit string) ([]Entry, error) {
+	c, err := o.Commit(commit)
 	if err != nil {
 		return nil, err
 	}
-	w := walk{objectStore: o, work: maxWork}
-	err = w.folder(c.tree, "", 0)
+	w := walk{Store: o, work: maxWork}
+	err = w.folder(c.Tree, "", 0)
 	return w.out, err
 }
 
 // A walk lists the files of a tree.
 type walk struct {
-	*objectStore
+	*Store
 	work int64 // bytes that it may still read
 	seen int   // entries
 	out  []Entry
@@ -124,18 +128,18 @@ func (w *walk) folder(name, path string, depth int) error {
 		return err
 	}
 	if w.seen += len(entries); w.seen > mostFiles || depth > deepest {
-		return fmt.Errorf("%w: more than %d files or %d folders in each other", errAskGit, mostFiles, deepest)
+		return fmt.Errorf("%w: more than %d files or %d folders in each other", ErrAskGit, mostFiles, deepest)
 	}
 	for _, e := range entries {
 		file := e.Path
 		e.Path = path + e.Path
 		switch e.Mode {
-		case modeTree:
+		case ModeTree:
 			if err := w.folder(e.OID, path+file+"/", depth+1); err != nil {
 				return err
 			}
 			continue
-		case modeGitlink:
+		case ModeGitlink:
 		default:
 			if e.Size, err = w.size(e.OID); err != nil {
 				return err

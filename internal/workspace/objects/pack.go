@@ -1,4 +1,4 @@
-package workspace
+package objects
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ const (
 	maxBases  = 8 << 20  // bytes of objects that a pack keeps, since others are deltas of them
 )
 
-// errAskGit means that a question is left to the git command, whose answer counts.
-var errAskGit = errors.New("left to the git command")
+// ErrAskGit means that a question is left to the git command, whose answer counts.
+var ErrAskGit = errors.New("left to the git command")
 
 // An oid is the id of an object in a repository of the format sha1.
 type oid [20]byte
@@ -76,7 +76,7 @@ func (p *pack) readHead() error {
 		return fmt.Errorf("index of a pack: %w", err)
 	}
 	if string(head[:len(indexHead)]) != indexHead {
-		return fmt.Errorf("%w: an index of another version", errAskGit)
+		return fmt.Errorf("%w: an index of another version", ErrAskGit)
 	}
 	for i := range p.fanout {
 		p.fanout[i] = binary.BigEndian.Uint32(head[len(indexHead)+4*i:])
@@ -164,14 +164,14 @@ func (p *pack) read(offset int64, work *int64) (object, error) {
 			return p.apply(whole, deltas, work)
 		case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
 			if len(deltas) == maxChain {
-				return object{}, fmt.Errorf("%w: more than %d deltas", errAskGit, maxChain)
+				return object{}, fmt.Errorf("%w: more than %d deltas", ErrAskGit, maxChain)
 			}
 			deltas = append(deltas, delta{offset, data})
 			if offset, err = p.base(h); err != nil {
 				return object{}, err
 			}
 		default:
-			return object{}, fmt.Errorf("%w: an object of type %d", errAskGit, h.Type)
+			return object{}, fmt.Errorf("%w: an object of type %d", ErrAskGit, h.Type)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (p *pack) entry(offset int64, work *int64) (*packfile.ObjectHeader, []byte,
 // spend takes one object of some size from work.
 func spend(work *int64, size int64) error {
 	if size > maxObject || size > *work {
-		return fmt.Errorf("%w: an object of %d bytes", errAskGit, size)
+		return fmt.Errorf("%w: an object of %d bytes", ErrAskGit, size)
 	}
 	*work -= size
 	return nil
@@ -210,7 +210,7 @@ func (p *pack) base(h *packfile.ObjectHeader) (int64, error) {
 	}
 	offset, ok, err := p.find(oid(h.Reference))
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the base of a delta is in another pack", errAskGit)
+		err = fmt.Errorf("%w: the base of a delta is in another pack", ErrAskGit)
 	}
 	return offset, err
 }

@@ -1,4 +1,11 @@
-package workspace
+// Package objects reads the objects of a git repository in the process.
+//
+// That takes microseconds where a git command takes milliseconds. A [Store] answers a
+// question only where the answer is beyond doubt: each object is checked against its id,
+// and what is too large, cannot be read or is not as git writes it is left to the git
+// command ([ErrAskGit]). So it never finds anything else than git would, whatever lies in
+// the files that it reads.
+package objects
 
 import (
 	"bufio"
@@ -20,21 +27,26 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// An objectStore reads the objects of a mirror in the process, which takes microseconds
-// where a git command takes milliseconds. It answers a question only where the answer is
-// beyond doubt: each object is checked against its id, and what is too large, cannot be
-// read or is not as git writes it is left to the git command (errAskGit). So it never
-// finds anything else than git would. It is safe for concurrent use.
-type objectStore struct {
+// A Store is the objects of one repository. It is safe for concurrent use.
+type Store struct {
 	dir string // the folder objects of a repository of the format sha1; empty: all is left to git
 
 	mu    sync.Mutex
 	packs map[string]*pack // by the name of their index
 }
 
-// reopen forgets what was opened, after a fetch or an import. That someone else has
-// changed the mirror is noticed where an object is missing.
-func (o *objectStore) reopen() {
+// New returns the store of a git directory, which leaves all to git unless the format
+// of the ids is sha1.
+func New(gitDir, format string) *Store {
+	if format != "sha1" { // what go-git v5 can read
+		return &Store{}
+	}
+	return &Store{dir: filepath.Join(gitDir, "objects")}
+}
+
+// Reopen forgets what was opened, after a fetch or an import. That someone else has
+// changed the repository is noticed where an object is missing.
+func (o *Store) Reopen() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, p := range o.packs {
@@ -44,7 +56,7 @@ func (o *objectStore) reopen() {
 }
 
 // scan opens the packs that are there now.
-func (o *objectStore) scan() error {
+func (o *Store) scan() error {
 	found, err := os.ReadDir(filepath.Join(o.dir, "pack"))
 	if err != nil {
 		return err
@@ -72,7 +84,7 @@ func (o *objectStore) scan() error {
 }
 
 // find returns the pack that has an object, and where.
-func (o *objectStore) find(id oid) (*pack, int64, error) {
+func (o *Store) find(id oid) (*pack, int64, error) {
 	for again := range 2 {
 		if o.packs == nil || again > 0 {
 			if err := o.scan(); err != nil {
@@ -85,11 +97,11 @@ func (o *objectStore) find(id oid) (*pack, int64, error) {
 			}
 		}
 	}
-	return nil, 0, fmt.Errorf("%w: object %x: %w", errAskGit, id, fs.ErrNotExist)
+	return nil, 0, fmt.Errorf("%w: object %x: %w", ErrAskGit, id, fs.ErrNotExist)
 }
 
 // read returns an object. What it costs is taken from work, in bytes.
-func (o *objectStore) read(name string, work *int64) (object, error) {
+func (o *Store) read(name string, work *int64) (object, error) {
 	var out object
 	err := o.guard(name, func(id oid) error {
 		loose, err := o.openLoose(id)
@@ -112,7 +124,7 @@ func (o *objectStore) read(name string, work *int64) (object, error) {
 }
 
 // size returns how many bytes an object has, as its head says.
-func (o *objectStore) size(name string) (size int64, err error) {
+func (o *Store) size(name string) (size int64, err error) {
 	err = o.guard(name, func(id oid) error {
 		loose, err := o.openLoose(id)
 		if err == nil {
@@ -134,10 +146,10 @@ func (o *objectStore) size(name string) (size int64, err error) {
 
 // guard calls f for an object that is named in full. Whatever goes wrong, also in the
 // library, is left to git.
-func (o *objectStore) guard(name string, f func(id oid) error) (err error) {
+func (o *Store) guard(name string, f func(id oid) error) (err error) {
 	var id oid
 	if n, err := hex.Decode(id[:], []byte(name[:min(len(name), 2*len(id))])); o.dir == "" || err != nil || n != len(id) || len(name) != 2*n {
-		return errAskGit
+		return ErrAskGit
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,8 +157,8 @@ func (o *objectStore) guard(name string, f func(id oid) error) (err error) {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("reading it panicked: %v", r)
 		}
-		if err != nil && !errors.Is(err, errAskGit) {
-			err = fmt.Errorf("%w: object %s: %w", errAskGit, name, err)
+		if err != nil && !errors.Is(err, ErrAskGit) {
+			err = fmt.Errorf("%w: object %s: %w", ErrAskGit, name, err)
 		}
 	}()
 	return f(id)
@@ -160,7 +172,7 @@ func sumOf(o object) oid {
 	return oid(h.Sum(nil))
 }
 
-func (o *objectStore) openLoose(id oid) (*os.File, error) {
+func (o *Store) openLoose(id oid) (*os.File, error) {
 	name := hex.EncodeToString(id[:])
 	return openRegular(filepath.Join(o.dir, name[:2], name[2:]))
 }
