@@ -263,7 +263,7 @@ func (s *service) sweep(ctx context.Context) error {
 		s.tidy.Lock()
 		defer s.tidy.Unlock()
 		_, swept := workspace.Sweep(ctx, s.runner.Home, workspace.TempAge, s.m.Now(), s.log)
-		_, pruned := s.runner.Git.Prune(ctx, s.runner.Home, s.log)
+		_, pruned := workspace.Prune(ctx, s.runner.Git, s.runner.Home, s.log)
 		err = errors.Join(err, swept, pruned, workspace.SweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.m.Now().Add(-workspace.TempAge)))
 	}
 	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.Data, "runs"), before))

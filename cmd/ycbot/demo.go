@@ -16,7 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 //go:embed demo/*.txtar
@@ -54,7 +54,7 @@ func (p *program) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := workspace.NewGit("git", p.env, p.log()); err != nil {
+	if _, err := git.New("git", p.env, p.log()); err != nil {
 		return fmt.Errorf("%w: install git and try again", err)
 	}
 	repo, err := p.demoRepository(ctx, filepath.Join(home, "demo"))

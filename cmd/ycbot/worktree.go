@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 func worktreeCommand(p *program) *cobra.Command {
@@ -31,11 +32,11 @@ func worktreeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			git, err := workspace.NewGit("git", p.env, p.log())
+			g, err := git.New("git", p.env, p.log())
 			if err != nil {
 				return err
 			}
-			if _, err := git.Prune(cmd.Context(), home, p.log()); err != nil {
+			if _, err := workspace.Prune(cmd.Context(), g, home, p.log()); err != nil {
 				return err
 			}
 			if err := workspace.SweepTemp(cmd.Context(), filepath.Join(home, "tmp"), p.now().Add(-max(age.Duration, workspace.TempAge))); err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // An Engine is what a backtest needs of ycbot: all that it knows of the gate.
@@ -74,7 +75,7 @@ type Settings struct {
 // A Backtest holds what is needed of this machine.
 type Backtest struct {
 	Engine   Engine
-	Git      *workspace.Git
+	Git      *git.Git
 	Version  string               // of ycbot
 	CPU      func() time.Duration // of this process and its children so far; nil: not measured
 	Now      func() time.Time
@@ -183,7 +184,7 @@ func (b *Backtest) planRepo(ctx context.Context, s Settings, src Source) (Planne
 
 // scratch is the repository of a backtest's own in which cases of src are made.
 func (b *Backtest) scratch(ctx context.Context, out string, src Source) (*workspace.Scratch, error) {
-	return b.Git.OpenScratch(ctx, filepath.Join(out, "work", slug(src.Name)), src.Format)
+	return workspace.OpenScratch(ctx, b.Git, filepath.Join(out, "work", slug(src.Name)), src.Format)
 }
 
 // work does one planned change of one of the repositories.

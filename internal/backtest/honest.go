@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/workspace"
 	"golang.org/x/tools/txtar"
 )
 
@@ -46,7 +47,7 @@ func (b *Backtest) honest(ctx context.Context, plan *Plan, out string) ([]made, 
 }
 
 func (b *Backtest) sample(ctx context.Context, out, name string, a *txtar.Archive) (made, error) {
-	scratch, err := b.Git.OpenScratch(ctx, filepath.Join(out, "work", "honest-"+name), "sha1")
+	scratch, err := workspace.OpenScratch(ctx, b.Git, filepath.Join(out, "work", "honest-"+name), "sha1")
 	if err != nil {
 		return made{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 var update = flag.Bool("update", false, "write the golden table")
@@ -142,7 +143,7 @@ func TestHunks(t *testing.T) {
 	parent := h.commit("before", map[string]string{"a.go": "1\n2\n3\n4\n5\n6\n"})
 	commit := h.commit("after", map[string]string{"a.go": "0\n1\n2\nthree == 3\n4\n6\n"})
 	g := newGit(t)
-	s, err := g.OpenScratch(t.Context(), filepath.Join(t.TempDir(), "s"), "sha1")
+	s, err := workspace.OpenScratch(t.Context(), g, filepath.Join(t.TempDir(), "s"), "sha1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestChoose(t *testing.T) {
 	h.git("checkout", "-q", "-b", "other", "HEAD~1")
 	other := h.commit("o", map[string]string{"o.go": "package a\n"})
 	h.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' into other", "main")
-	s, err := newGit(t).OpenScratch(t.Context(), filepath.Join(t.TempDir(), "s"), "sha1")
+	s, err := workspace.OpenScratch(t.Context(), newGit(t), filepath.Join(t.TempDir(), "s"), "sha1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,13 +18,14 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A toy is an engine for projects whose tests each want a word in a source file. It
 // judges a head by its own tests alone, as a naive bot does: what fails there and did not
 // on the base is FAIL.
 type toy struct {
-	git   *workspace.Git
+	git   *git.Git
 	runs  string       // file that gets a line for each verification; empty: none
 	after func() error // called before each verification; may be nil
 }
@@ -35,7 +36,7 @@ var (
 )
 
 func (e toy) tests(ctx context.Context, dir, commit string) ([]run.SuiteTest, error) {
-	s, err := e.git.OpenScratch(ctx, dir, "sha1")
+	s, err := workspace.OpenScratch(ctx, e.git, dir, "sha1")
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +134,9 @@ func (e toy) Class(name string) string {
 	return "doc"
 }
 
-func newGit(t *testing.T) *workspace.Git {
+func newGit(t *testing.T) *git.Git {
 	t.Helper()
-	g, err := workspace.NewGit("git", os.Environ(), slog.New(slog.DiscardHandler))
+	g, err := git.New("git", os.Environ(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

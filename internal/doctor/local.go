@@ -20,17 +20,18 @@ import (
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // git looks for git, the repository, and what "ycbot run" would verify.
 func (in Input) git(ctx context.Context, c *area) {
-	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
+	g, err := git.New("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		c.issue("install git, or put it on PATH", "%v", err)
 		return
 	}
-	c.ok("git %s", git.Version())
-	r, err := git.Discover(ctx, in.Dir)
+	c.ok("git %s", g.Version())
+	r, err := workspace.Discover(ctx, g, in.Dir)
 	if errors.Is(err, workspace.ErrNotRepository) {
 		c.skip("", "%v", err)
 		return
@@ -163,12 +164,12 @@ func (in Input) config(c *area) {
 
 // toolchains says which projects the gate finds, and what they lack here.
 func (in Input) toolchains(ctx context.Context, c *area) {
-	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
+	g, err := git.New("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		c.skip("", "git is not there")
 		return
 	}
-	r, err := git.Discover(ctx, in.Dir)
+	r, err := workspace.Discover(ctx, g, in.Dir)
 	if err != nil {
 		c.skip("", "no repository: nothing to build")
 		return

@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // askTime is how long someone may take to answer the doctor.
@@ -172,11 +173,11 @@ func (in Input) access(ctx context.Context, c *area, client *github.Client) {
 
 // origin is the repository of GitHub's that the one in dir was cloned from.
 func (in Input) origin(ctx context.Context) (github.Repo, bool) {
-	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
+	g, err := git.New("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		return github.Repo{}, false
 	}
-	r, err := git.Discover(ctx, in.Dir)
+	r, err := workspace.Discover(ctx, g, in.Dir)
 	if err != nil {
 		return github.Repo{}, false
 	}

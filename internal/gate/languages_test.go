@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -235,26 +236,25 @@ func (l language) commandLevel(t *testing.T, v sortOfChange, res *Result) {
 }
 
 // judge runs the gate over a scenario with some of the machine's tools.
-func testGit(t *testing.T) *workspace.Git {
+func testGit(t *testing.T) *git.Git {
 	t.Helper()
-	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
-	git.Temp = t.TempDir()
-	return git
+	g.Temp = t.TempDir()
+	return g
 }
 
 func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
 	t.Helper()
-	git := testGit(t)
 	o := sandbox.Options{PATH: tools.Getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
 	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{git: git, box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
+	w := &world{git: testGit(t), box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"], Test: s.input["test"]}}

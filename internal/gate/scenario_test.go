@@ -32,6 +32,7 @@ import (
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -82,7 +83,7 @@ var shortScenarios = []string{"good", "regressed", "flaky", "race", "needs_api",
 
 // A world is what all scenarios share.
 type world struct {
-	git    *workspace.Git
+	git    *git.Git
 	box    sandbox.Sandbox
 	tools  *Toolchains
 	cache  string // Gate.CacheDir, with the standard library in it
@@ -146,11 +147,11 @@ func makeWorld() (*world, error) {
 	if w.tools, err = FindToolchains(ctx, os.Environ()); err != nil || w.tools.Go == nil {
 		return w, err
 	}
-	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return w, nil
 	}
-	w.git, git.Temp = git, temp
+	w.git, g.Temp = g, temp
 	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: sandbox.ToolchainsAt(w.tools.Go.Root), Now: time.Now})
 	if err != nil {
 		return nil, err
@@ -433,11 +434,11 @@ func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mi
 		lay(t, src, s.tip)
 		tip = commit(t, src)
 	}
-	repo, err := w.git.Discover(ctx, src)
+	repo, err := workspace.Discover(ctx, w.git, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mirror, err := w.git.OpenMirror(ctx, filepath.Join(dir, "mirror.git"), repo.Format)
+	mirror, err := workspace.OpenMirror(ctx, w.git, filepath.Join(dir, "mirror.git"), repo.Format)
 	if err != nil {
 		t.Fatal(err)
 	}

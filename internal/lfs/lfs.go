@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/proxy"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 const (
@@ -46,7 +47,7 @@ type Client struct {
 // has; every other, where that leads to as well, is asked over https and at public addresses
 // alone: who writes a repository does not choose what of the operator's network is asked.
 // What cannot be fetched does not keep the rest from coming: the error joins all that failed.
-func (c Client) Fetch(ctx context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
+func (c Client) Fetch(ctx context.Context, origin git.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
 	at, err := url.Parse(endpoint)
 	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" {
 		return fmt.Errorf("files under Git LFS are fetched over https, not from %q", endpoint)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 const secret = "Basic c2VjcmV0"
@@ -142,7 +143,7 @@ func TestFetch(t *testing.T) {
 		got[p.Path] = err == nil
 		return err
 	}
-	origin := workspace.Remote{URL: url, Settings: []string{"http.postBuffer=1", "http.https://example.org/.extraheader=Authorization: " + secret}}
+	origin := git.Remote{URL: url, Settings: []string{"http.postBuffer=1", "http.https://example.org/.extraheader=Authorization: " + secret}}
 	err := c.Fetch(t.Context(), origin, url, all, keep)
 	if err == nil {
 		t.Fatal("no error")
@@ -180,7 +181,7 @@ func TestFetchNothing(t *testing.T) {
 		{"https://github.com/o/r", "https://169.254.169.254/latest", "no public address"},
 		{"https://github.com/o/r", "https://127.0.0.1:1/x", "no public address"},
 	} {
-		err := c.Fetch(t.Context(), workspace.Remote{URL: tc.origin}, tc.at, all, func(workspace.Pointer, io.Reader) error {
+		err := c.Fetch(t.Context(), git.Remote{URL: tc.origin}, tc.at, all, func(workspace.Pointer, io.Reader) error {
 			t.Error("something came")
 			return nil
 		})
@@ -188,7 +189,7 @@ func TestFetchNothing(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tc.at, err, tc.want)
 		}
 	}
-	origin := workspace.Remote{URL: "https://github.com/o/r", Settings: []string{"http.extraheader=Authorization: " + secret}}
+	origin := git.Remote{URL: "https://github.com/o/r", Settings: []string{"http.extraheader=Authorization: " + secret}}
 	if err := c.Fetch(t.Context(), origin, "https://files.example.com/o/r", all, nil); err == nil || !strings.Contains(err.Error(), "answers 403") {
 		t.Errorf("another host: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/hook"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // systemHooks are the hooks of the machine.
@@ -16,7 +17,7 @@ const systemHooks = "/etc/ycbot/hooks.json"
 
 // hooks reads the operator's hooks: the machine's, and those in the folder where
 // ycbot keeps its files, unless a repository holds that.
-func (m Machine) hooks(ctx context.Context, git *workspace.Git, home string) (*hook.Runner, error) {
+func (m Machine) hooks(ctx context.Context, g *git.Git, home string) (*hook.Runner, error) {
 	all, err := hook.Read(systemHooks)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func (m Machine) hooks(ctx context.Context, git *workspace.Git, home string) (*h
 		return nil, err
 	}
 	if len(mine) > 0 {
-		if repo, err := git.Discover(ctx, home); err == nil {
+		if repo, err := workspace.Discover(ctx, g, home); err == nil {
 			return nil, fmt.Errorf("hooks: %s lies in the repository %s: hooks are the operator's and never a repository's; keep YCBOT_HOME elsewhere", own, repo.Root)
 		}
 	}

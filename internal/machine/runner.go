@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // Settings say how runs are executed here.
@@ -56,19 +57,19 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 			}
 		}()
 	}
-	git, err := workspace.NewGit("git", m.Env, m.Log)
+	g, err := git.New("git", m.Env, m.Log)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: install git and try again", err)
 	}
-	git.Temp = temp
+	g.Temp = temp
 	if dir := cmp.Or(m.Getenv("XDG_CONFIG_HOME"), filepath.Join(m.Getenv("HOME"), ".config")); filepath.IsAbs(dir) {
-		git.Excludes = filepath.Join(dir, "git", "ignore")
+		g.Excludes = filepath.Join(dir, "git", "ignore")
 	}
 	rules, err := m.OperatorRules()
 	if err != nil {
 		return nil, nil, err
 	}
-	hooks, err := m.hooks(ctx, git, home)
+	hooks, err := m.hooks(ctx, g, home)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,7 +78,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		return nil, nil, err
 	}
 	if !s.Remote { // where there is no repository, no one waits for the sandbox to be tried out
-		if found, err = git.Discover(ctx, s.Dir); err != nil {
+		if found, err = workspace.Discover(ctx, g, s.Dir); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		Permissions: rules, Agents: s.Agents, Hooks: hooks, Hosts: m.fetchHosts(s),
 		Fetcher:  tool.Fetcher{Resolve: resolve, Dial: (&net.Dialer{}).DialContext},
 		Contents: lfs.Client{HTTP: m.Client, Resolve: resolve}, SetupEnv: setupEnv,
-		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(s.Network),
+		Home: home, Git: g, Sandbox: box, Tools: tools, Network: rundir.Network(s.Network),
 		Redact:  redact.New(redact.SecretsFrom(m.Env)).Bytes,
 		Version: m.Version, OS: m.OS, Now: m.Now, Log: m.Log,
 	}, found, nil

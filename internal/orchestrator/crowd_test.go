@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // Eight agents at once, three of them running, on one repository: each has a
@@ -61,11 +62,11 @@ type crowd struct {
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
 	c := &crowd{dir: t.TempDir()}
-	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH")}, slog.New(slog.NewTextHandler(&lockedWriter{to: &c.log}, nil)))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH")}, slog.New(slog.NewTextHandler(&lockedWriter{to: &c.log}, nil)))
 	if err != nil {
 		t.Skipf("git: %v", err)
 	}
-	git.Temp = t.TempDir()
+	g.Temp = t.TempDir()
 	repo := t.TempDir()
 	gitIn(t, repo, "init", "-q")
 	for i := range 20 {
@@ -75,7 +76,7 @@ func newCrowd(t *testing.T) *crowd {
 	}
 	gitIn(t, repo, "add", "-A")
 	gitIn(t, repo, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first")
-	r, err := git.Discover(t.Context(), repo)
+	r, err := workspace.Discover(t.Context(), g, repo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func newCrowd(t *testing.T) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.m, err = git.OpenMirror(t.Context(), filepath.Join(c.dir, "mirror.git"), r.Format); err != nil {
+	if c.m, err = workspace.OpenMirror(t.Context(), g, filepath.Join(c.dir, "mirror.git"), r.Format); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.m.Import(t.Context(), r, oid); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // addedMost is how many helpers a coordinator may add.
@@ -180,7 +180,7 @@ func (a *Agents) addable() []string {
 // noTree says why there is no worktree: there is no git any more, or no mirror to
 // make it from, or it could not be made.
 func noTree(err error, mirror string) string {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, workspace.ErrNoGit) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, git.ErrNoGit) {
 		return agent.NoGit
 	}
 	if _, gone := os.Stat(mirror); gone != nil {

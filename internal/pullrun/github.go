@@ -22,7 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // GitHub is GitHub as one job sees it: what was learned of the pull request, once, and how
@@ -252,8 +252,8 @@ func (h *GitHub) Seen(ctx context.Context, j job.Job) *tool.Pull {
 
 // remote is where the commits are fetched from. The base repository has those of
 // forks too.
-func (h *GitHub) remote() workspace.Remote {
-	r := workspace.Remote{URL: strings.TrimRight(h.Server, "/") + "/" + h.Repo.String() + ".git"}
+func (h *GitHub) remote() git.Remote {
+	r := git.Remote{URL: strings.TrimRight(h.Server, "/") + "/" + h.Repo.String() + ".git"}
 	if h.Pull != nil && h.Pull.Base.CloneURL != "" {
 		r.URL, r.Size = h.Pull.Base.CloneURL, h.Pull.Base.Size
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A Request names a pull request.
@@ -70,11 +71,11 @@ var fullOID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 func pullRepo(ctx context.Context, m machine.Machine, r Request) (github.Repo, error) {
 	name := r.Repo
 	if name == "" {
-		git, err := workspace.NewGit("git", m.Env, m.Log)
+		g, err := git.New("git", m.Env, m.Log)
 		if err != nil {
 			return github.Repo{}, err
 		}
-		found, err := git.Discover(ctx, r.Dir)
+		found, err := workspace.Discover(ctx, g, r.Dir)
 		if err != nil {
 			return github.Repo{}, fmt.Errorf("%w; or name the repository with --repo OWNER/NAME", err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sorted"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -296,7 +296,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 	var sides [2]map[string][]string
 	for i, commit := range []string{c.HeadSHA, c.BaseSHA} {
 		found, err := o.Occurrences(ctx, commit, spellings...)
-		if errors.Is(err, workspace.ErrTooLarge) {
+		if errors.Is(err, git.ErrTooLarge) {
 			spellings = nil // too common to mean anything
 			continue
 		}

@@ -98,7 +98,7 @@ func (r *Runner) locate(ctx context.Context, b *begun) (err error) {
 		return nil
 	}
 	if b.repo = b.job.Repo; b.repo == nil {
-		if b.repo, err = r.Git.Discover(ctx, b.job.Dir); err != nil {
+		if b.repo, err = workspace.Discover(ctx, r.Git, b.job.Dir); err != nil {
 			return &rundir.UsageError{Err: err}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // Bounds of the brief. What is left out the tools of agents show, and a flag says so.
@@ -129,7 +130,7 @@ func (b *briefText) diff(ctx context.Context, m *workspace.Mirror, src rundir.So
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, workspace.ErrTooLarge):
+	case errors.Is(err, git.ErrTooLarge):
 		b.flag("diff_capped", "the first %d KiB of the difference are here; git_diff_files shows the rest, file by file", limit>>10)
 	case err != nil:
 		b.flag("diff_err", "the difference could not be read, which does not mean that there is none: %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // configFile is where a repository keeps its configuration.
@@ -96,7 +97,7 @@ func difference(ctx context.Context, m *workspace.Mirror, src *rundir.Source) (p
 	})
 	group.Go(func() (err error) {
 		p.text, err = m.Patch(ctx, c.MergeBase, c.HeadSHA, hiddenPatch)
-		if p.cut = errors.Is(err, workspace.ErrTooLarge); p.cut {
+		if p.cut = errors.Is(err, git.ErrTooLarge); p.cut {
 			return nil
 		}
 		return err

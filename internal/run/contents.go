@@ -12,11 +12,12 @@ import (
 
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A Contents fetches what files under Git LFS hold. See [lfs.Client].
 type Contents interface {
-	Fetch(ctx context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error
+	Fetch(ctx context.Context, origin git.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error
 }
 
 // maxContents bounds what is fetched for one side, in bytes.
@@ -82,7 +83,7 @@ func (p *prepared) ownContent(f workspace.Pointer) bool {
 // fetchContents asks the LFS server that .lfsconfig of the base names, else that of the
 // repository.
 func (p *prepared) fetchContents(ctx context.Context, missing []workspace.Pointer) error {
-	var origin workspace.Remote
+	var origin git.Remote
 	if pull := p.begun.job.Pull; pull != nil {
 		origin = pull.From
 	}

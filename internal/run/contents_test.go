@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // The server of Git LFS is the one that the base names, else the repository's own.
@@ -40,7 +41,7 @@ type asked struct {
 	at   []string
 }
 
-func (a *asked) Fetch(_ context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
+func (a *asked) Fetch(_ context.Context, origin git.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
 	a.at = append(a.at, endpoint+" for "+origin.URL)
 	for _, p := range pointers {
 		if err := keep(p, strings.NewReader(a.text)); err != nil {
@@ -54,7 +55,7 @@ func (a *asked) Fetch(_ context.Context, origin workspace.Remote, endpoint strin
 // base; one that sends something else is believed nothing.
 func TestBringContents(t *testing.T) {
 	t.Parallel()
-	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
@@ -69,7 +70,7 @@ func TestBringContents(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "sh", "-c", "cd '"+dir+"' && "+script).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	repo, err := git.Discover(t.Context(), dir)
+	repo, err := workspace.Discover(t.Context(), g, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestBringContents(t *testing.T) {
 		{"no network", "trusted", "https://github.example/o/r.git", "forty-two\n", rundir.NetworkNone, "no network", ""},
 		{"untrusted", untrusted, "https://github.example/o/r.git", "forty-two\n", "", "a change from outside", ""},
 	} {
-		m, err := git.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "")
+		m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "mirror.git"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestBringContents(t *testing.T) {
 		server := &asked{text: c.text}
 		p := &prepared{
 			runner: &Runner{Network: c.network, Contents: server}, mirror: m, source: rundir.Source{Change: change.Change{MergeBase: head}},
-			begun: &begun{job: Job{Trust: c.trust, Pull: &Pull{From: workspace.Remote{URL: c.url, Settings: []string{"secret"}}}}},
+			begun: &begun{job: Job{Trust: c.trust, Pull: &Pull{From: git.Remote{URL: c.url, Settings: []string{"secret"}}}}},
 		}
 		why, err := p.bringContents(t.Context(), head)
 		if err != nil || c.why == "" && why != "" || !strings.Contains(why, c.why) || strings.Join(server.at, "\n") != c.at {

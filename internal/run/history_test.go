@@ -12,17 +12,18 @@ import (
 
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A run that ends does not leave git at work, nor waits for it; one that is asked to end
 // does not wait for old history.
 func TestBackfillStops(t *testing.T) {
 	t.Parallel()
-	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH")}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
-	m, err := git.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "")
+	m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "mirror.git"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (r *Runner) openMirror(ctx context.Context, b *begun) (*held, error) {
 	} else {
 		kind = format(b.job.Pull.Head)
 	}
-	if m.mirror, err = r.Git.OpenMirror(ctx, b.layout.Mirror(), kind); err != nil {
+	if m.mirror, err = workspace.OpenMirror(ctx, r.Git, b.layout.Mirror(), kind); err != nil {
 		m.close(r.Log)
 		return nil, err
 	}

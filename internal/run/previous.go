@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // previousDiff bounds, in bytes, what is shown of the difference to the last run's head.
@@ -225,7 +226,7 @@ func since(ctx context.Context, m *workspace.Mirror, head, now string) string {
 		return ""
 	}
 	patch, err := m.Patch(ctx, head, now, previousDiff)
-	if err != nil && !errors.Is(err, workspace.ErrTooLarge) {
+	if err != nil && !errors.Is(err, git.ErrTooLarge) {
 		return ""
 	}
 	return string(patch)

@@ -6,7 +6,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A Pull is a pull request whose commits were pinned before the run: by object
@@ -15,7 +15,7 @@ import (
 type Pull struct {
 	Repo             string // "owner/name"
 	Number           int    // 0: a range of a merge queue
-	From             workspace.Remote
+	From             git.Remote
 	Base, Head       string // object ids
 	BaseRef, HeadRef string // as people name them
 	Title, Body      string

@@ -29,12 +29,13 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A Runner holds what every run needs.
 type Runner struct {
 	Home        string // the harness's own files: projects, their mirrors, caches and runs
-	Git         *workspace.Git
+	Git         *git.Git
 	Sandbox     sandbox.Sandbox
 	Tools       *gate.Toolchains // of this machine; nil: none
 	Network     rundir.Network

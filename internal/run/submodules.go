@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // moduleDepth is how many submodules inside one another are brought.
@@ -132,18 +133,18 @@ func parseModules(text string) map[string]module {
 // one fetches a submodule, first from what the user's own clone has of it, and lays it.
 func (b bringing) one(ctx context.Context, from moduleSource, s workspace.Submodule, m module) ([]workspace.Submodule, moduleSource, error) {
 	own := moduleSource{commit: s.OID}
-	var remotes []workspace.Remote
+	var remotes []git.Remote
 	if from.clones != "" && filepath.IsLocal(filepath.FromSlash(m.name)) {
 		clone := filepath.Join(from.clones, filepath.FromSlash(m.name))
 		own.clones = filepath.Join(clone, "modules")
-		remotes = append(remotes, workspace.Remote{URL: clone})
+		remotes = append(remotes, git.Remote{URL: clone})
 	}
 	remote, refused := b.moduleRemote(from.url, m, b.base)
 	if refused == nil {
 		own.url, remotes = remote.URL, append(remotes, remote)
 	}
 	sum := sha256.Sum256([]byte(from.url + " " + m.url))
-	mirror, err := b.runner.Git.OpenMirror(ctx, filepath.Join(b.begun.layout.Project(), "submodules", hex.EncodeToString(sum[:8])+".git"), b.mirror.Format)
+	mirror, err := workspace.OpenMirror(ctx, b.runner.Git, filepath.Join(b.begun.layout.Project(), "submodules", hex.EncodeToString(sum[:8])+".git"), b.mirror.Format)
 	if err != nil {
 		return nil, own, err
 	}
@@ -161,17 +162,17 @@ func (b bringing) one(ctx context.Context, from moduleSource, s workspace.Submod
 
 // moduleRemote is where a submodule is fetched from: its URL, where that is one of the
 // hosts of the base's submodules or of the repository itself.
-func (p *prepared) moduleRemote(beside string, m module, base map[string]module) (workspace.Remote, error) {
+func (p *prepared) moduleRemote(beside string, m module, base map[string]module) (git.Remote, error) {
 	if p.runner.Network == rundir.NetworkNone {
-		return workspace.Remote{}, errors.New("this run has no network")
+		return git.Remote{}, errors.New("this run has no network")
 	}
-	origin := workspace.Remote{}
+	origin := git.Remote{}
 	if pull := p.begun.job.Pull; pull != nil {
 		origin = pull.From
 	}
 	where, err := resolveModule(beside, m.url)
 	if err != nil {
-		return workspace.Remote{}, err
+		return git.Remote{}, err
 	}
 	host := hostOf(where)
 	allowed := host == hostOf(origin.URL)
@@ -181,9 +182,9 @@ func (p *prepared) moduleRemote(beside string, m module, base map[string]module)
 		}
 	}
 	if host == "" || !allowed {
-		return workspace.Remote{}, fmt.Errorf("%s is no host of the base's submodules", m.url)
+		return git.Remote{}, fmt.Errorf("%s is no host of the base's submodules", m.url)
 	}
-	r := workspace.Remote{URL: where}
+	r := git.Remote{URL: where}
 	if host == hostOf(origin.URL) {
 		r.Settings = origin.Settings // of the same host: they may hold its credential
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/rundir"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // TestParseModules holds which entries of a .gitmodules file are submodules.
@@ -24,7 +24,7 @@ func TestParseModules(t *testing.T) {
 // the repository alone, and that its credential goes to no other host.
 func TestModuleRemote(t *testing.T) {
 	t.Parallel()
-	origin := workspace.Remote{URL: "https://github.example/o/r.git", Settings: []string{"http.extraheader=secret"}}
+	origin := git.Remote{URL: "https://github.example/o/r.git", Settings: []string{"http.extraheader=secret"}}
 	base := map[string]module{"a": {"a", "https://git.example/a.git"}, "b": {"b", "git@ssh.example:b.git"}}
 	for raw, want := range map[string]string{
 		"../lib.git":                       "https://github.example/o/lib.git secret",

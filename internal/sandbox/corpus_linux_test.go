@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // hostileCommands are what a change, or a model that it talked round, may run.
@@ -145,7 +146,7 @@ func newCorpus(t *testing.T) corpus {
 		"PATH=" + systemPath, "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
 	}
-	git := func(args ...string) {
+	run := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Env = c.repo, env
@@ -165,19 +166,19 @@ func newCorpus(t *testing.T) corpus {
 	}
 	write("README", "one\n", 0o644)
 	write("old.txt", "old\n", 0o644)
-	git("init", "-q", "-b", "main", "--template=")
-	git("add", "-A")
-	git("commit", "-qm", "one")
+	run("init", "-q", "-b", "main", "--template=")
+	run("add", "-A")
+	run("commit", "-qm", "one")
 	write("README", "two\n", 0o644)
 	write("src/a.go", "package a\n", 0o644)
 	write("run.sh", "#!/bin/sh\n", 0o755)
 	if err := os.Symlink("README", filepath.Join(c.repo, "link")); err != nil {
 		t.Fatal(err)
 	}
-	git("add", "-A")
-	git("commit", "-qm", "two")
+	run("add", "-A")
+	run("commit", "-qm", "two")
 
-	g, err := workspace.NewGit("git", env, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", env, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
@@ -188,10 +189,10 @@ func newCorpus(t *testing.T) corpus {
 			t.Fatal(err)
 		}
 	}
-	r, err := g.Discover(t.Context(), c.repo)
+	r, err := workspace.Discover(t.Context(), g, c.repo)
 	must(err)
 	project := filepath.Join(t.TempDir(), "project")
-	m, err := g.OpenMirror(t.Context(), filepath.Join(project, "mirror.git"), r.Format)
+	m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(project, "mirror.git"), r.Format)
 	must(err)
 	head, err := r.Resolve(t.Context(), "HEAD")
 	must(err)

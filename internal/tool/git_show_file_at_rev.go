@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 type showArgs struct {
@@ -31,7 +31,7 @@ func GitShowFileAtRev(r Repo) Tool {
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
 		}
-		if errors.Is(err, workspace.ErrTooLarge) {
+		if errors.Is(err, git.ErrTooLarge) {
 			return Result{}, Badf("%s at %s is too large to be read", show(in.Path), in.Rev)
 		}
 		if err != nil {

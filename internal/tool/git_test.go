@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // repo makes a history of a base commit, a commit on the base side and two on
@@ -59,16 +60,16 @@ func repo(t *testing.T) Repo {
 
 func mirror(t *testing.T, dir string, commits ...string) *workspace.Mirror {
 	t.Helper()
-	g, err := workspace.NewGit("git", []string{"PATH=/usr/bin:/bin"}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=/usr/bin:/bin"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.Temp = t.TempDir()
-	m, err := g.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "sha1")
+	m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "mirror.git"), "sha1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := g.Discover(t.Context(), dir)
+	from, err := workspace.Discover(t.Context(), g, dir)
 	if err == nil {
 		err = m.Import(t.Context(), from, commits...)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A gitAttack is one way to have git run a program, or to have it show another
@@ -232,7 +233,7 @@ func TestGitAttacksFromTheWorktree(t *testing.T) {
 					}
 				}
 				worktree(t, m, "again", head)
-				r, err := newGit(t).Discover(ctx, withEvilFile(t))
+				r, err := Discover(ctx, newGit(t), withEvilFile(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -273,7 +274,7 @@ func TestReplacedObjects(t *testing.T) {
 	write(t, dir, map[string]string{".git/info/grafts": head + "\n"})
 	user(t, dir, "update-index", "--assume-unchanged", "README")
 	// Also where git looks straight into that repository, which it does not otherwise.
-	straight := must[[]byte](t)(newGit(t).run(t.Context(), call{gitDir: filepath.Join(dir, ".git"), args: []string{"cat-file", "blob", readme}}))
+	straight := must[[]byte](t)(newGit(t).Run(t.Context(), git.Call{GitDir: filepath.Join(dir, ".git"), Args: []string{"cat-file", "blob", readme}}))
 	if string(straight) != "two\n" {
 		t.Errorf("README is %q", straight)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -44,13 +45,13 @@ func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
 			return a, nil
 		}
 	}
-	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"merge-base", a, b}})
+	oid, err := m.git.Line(ctx, git.Call{GitDir: m.Dir, Args: []string{"merge-base", a, b}})
 	switch {
 	case err == nil:
 		return oid, nil
-	case exitCode(err) != 1:
+	case git.ExitCode(err) != 1:
 		return "", fmt.Errorf("merge base of %s and %s: %w", change.Short(a), change.Short(b), err)
-	case len(readLines(m.path("shallow"))) > 0:
+	case len(git.Shallow(m.Dir)) > 0:
 		return "", fmt.Errorf("merge base of %s and %s: %w: the clone is shallow; git fetch --unshallow (in Actions: fetch-depth: 0) brings the rest",
 			change.Short(a), change.Short(b), ErrShallow)
 	}
@@ -66,7 +67,7 @@ func (m *Mirror) Diff(ctx context.Context, a, b string) ([]change.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
 	}
-	files, err := parseDiff(out)
+	files, err := git.ParseDiff(out)
 	if err != nil {
 		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
 	}
@@ -81,8 +82,8 @@ func (m *Mirror) Patch(ctx context.Context, a, b string, limit int64, paths ...s
 		return nil, fmt.Errorf("patch: %w", err)
 	}
 	args := []string{"diff-tree", "-r", "-p", "-M", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", a, b, "--"}
-	out, err := m.git.run(ctx, call{gitDir: m.Dir, max: max(limit, 1), args: append(args, paths...)})
-	if errors.Is(err, ErrTooLarge) {
+	out, err := m.git.Run(ctx, git.Call{GitDir: m.Dir, Max: max(limit, 1), Args: append(args, paths...)})
+	if errors.Is(err, git.ErrTooLarge) {
 		out = out[:strings.LastIndexByte(string(out), '\n')+1]
 	}
 	if err != nil {

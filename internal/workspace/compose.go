@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -59,16 +60,16 @@ func (m *Mirror) compose(ctx context.Context, commit string, puts []Put) (string
 	defer os.RemoveAll(dir)
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
 	gone.Write(there.Bytes())
-	for _, c := range []call{
-		{args: []string{"read-tree", commit}},
-		{args: []string{"update-index", "--replace", "-z", "--index-info"}, stdin: &gone},
+	for _, c := range []git.Call{
+		{Args: []string{"read-tree", commit}},
+		{Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: &gone},
 	} {
-		c.gitDir, c.env = m.Dir, env
-		if _, err := m.git.run(ctx, c); err != nil {
+		c.GitDir, c.Env = m.Dir, env
+		if _, err := m.git.Run(ctx, c); err != nil {
 			return "", err
 		}
 	}
-	tree, err := m.git.line(ctx, call{gitDir: m.Dir, env: env, args: []string{"write-tree", "--missing-ok"}})
+	tree, err := m.git.Line(ctx, git.Call{GitDir: m.Dir, Env: env, Args: []string{"write-tree", "--missing-ok"}})
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +86,7 @@ func (m *Mirror) putEntry(ctx context.Context, p Put) (mode, oid string, err err
 		if p.Data == nil {
 			return "", "", nil
 		}
-		oid, err = m.git.line(ctx, call{gitDir: m.Dir, stdin: bytes.NewReader(p.Data), args: []string{"hash-object", "-w", "--stdin"}})
+		oid, err = m.git.Line(ctx, git.Call{GitDir: m.Dir, Stdin: bytes.NewReader(p.Data), Args: []string{"hash-object", "-w", "--stdin"}})
 		if p.Exec {
 			return "100755", oid, err
 		}

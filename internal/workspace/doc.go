@@ -1,10 +1,10 @@
 // Package workspace brings commits out of the user's repository and lays them
 // out as folders in which untrusted commands may run.
 //
-// There are four things. A [Git] runs the git command in one hardened way. A
-// [Repository] is the user's; it is only ever looked at. A [Mirror] is a bare
-// repository of the harness's own that holds what a run needs, without remotes
-// or credentials. A [Tree] is a worktree made from the mirror, or a copy of one.
+// There are three things. A [Repository] is the user's; it is only ever looked at. A
+// [Mirror] is a bare repository of the harness's own that holds what a run needs,
+// without remotes or credentials. A [Tree] is a worktree made from the mirror, or a
+// copy of one. Package git runs the git command for all of them.
 //
 // # The user's repository never changes
 //

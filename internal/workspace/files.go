@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -53,7 +54,7 @@ func (m *Mirror) askFile(ctx context.Context, commit, path string) ([]byte, erro
 	case !ok:
 		return nil, fs.ErrNotExist
 	}
-	return m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", entries[i].OID}})
+	return m.git.Run(ctx, git.Call{GitDir: m.Dir, Max: maxFile, Args: []string{"cat-file", "blob", entries[i].OID}})
 }
 
 // Files returns all files of a commit, in git's order. They are not to be changed.

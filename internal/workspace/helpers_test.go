@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -38,9 +39,9 @@ func user(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-func newGit(t *testing.T) *Git {
+func newGit(t *testing.T) *git.Git {
 	t.Helper()
-	g, err := NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
@@ -106,13 +107,13 @@ func symlink(t *testing.T, to, at string) {
 }
 
 // open discovers a repository and opens a mirror for it.
-func open(t *testing.T, g *Git, dir string) (*Repository, *Mirror) {
+func open(t *testing.T, g *git.Git, dir string) (*Repository, *Mirror) {
 	t.Helper()
-	r, err := g.Discover(t.Context(), dir)
+	r, err := Discover(t.Context(), g, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := g.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "home", "projects", Slug(r.Root), "mirror.git"), r.Format)
+	m, err := OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "home", "projects", Slug(r.Root), "mirror.git"), r.Format)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,35 +4,36 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // canDeepen reports whether a view has history that was cut off when the mirror
 // got it.
 func (m *Mirror) canDeepen(ctx context.Context, v *view) (bool, error) {
-	theirs := readLines(filepath.Join(v.dir, "shallow"))
+	theirs := git.Shallow(v.dir)
 	var cut []string
-	for _, c := range readLines(m.path("shallow")) {
+	for _, c := range git.Shallow(m.Dir) {
 		if !slices.Contains(theirs, c) {
 			cut = append(cut, c)
 		}
 	}
-	types, err := m.git.objectTypes(ctx, v.dir, cut)
+	types, err := m.git.ObjectTypes(ctx, v.dir, cut)
 	return slices.Contains(types, "commit"), err
 }
 
 // updateShallow writes down where the mirror's history is cut off: at those of
 // its own and the view's borders whose parents it does not have.
 func (m *Mirror) updateShallow(ctx context.Context, v *view) error {
-	border := append(readLines(m.path("shallow")), readLines(filepath.Join(v.dir, "shallow"))...)
+	border := append(git.Shallow(m.Dir), git.Shallow(v.dir)...)
 	if len(border) == 0 {
 		return nil
 	}
 	slices.Sort(border)
 	border = slices.Compact(border)
-	types, err := m.git.objectTypes(ctx, m.Dir, border)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, border)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (m *Mirror) hasParents(ctx context.Context, commit string) (bool, error) {
 			parents = append(parents, p)
 		}
 	}
-	types, err := m.git.objectTypes(ctx, m.Dir, parents)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, parents)
 	return !slices.Contains(types, ""), err
 }
 
@@ -107,7 +108,7 @@ func (m *Mirror) syncTags(ctx context.Context, v *view) error {
 	if edits.Len() == 0 {
 		return nil
 	}
-	types, err := m.git.objectTypes(ctx, m.Dir, objects)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, objects)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (m *Mirror) syncTags(ctx context.Context, v *view) error {
 	if err := m.copyObjects(ctx, v, slices.Compact(bring)); err != nil {
 		return err
 	}
-	_, err = m.git.run(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(edits.String()), args: []string{"update-ref", "--stdin"}})
+	_, err = m.git.Run(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(edits.String()), Args: []string{"update-ref", "--stdin"}})
 	return err
 }
 
@@ -133,19 +134,19 @@ func (m *Mirror) wantedTags(ctx context.Context, v *view) (map[string]string, er
 			peel = append(peel, oid+"^{commit}")
 		}
 	}
-	peeled, err := m.git.objectInfos(ctx, v.dir, peel)
+	peeled, err := m.git.ObjectInfos(ctx, v.dir, peel)
 	if err != nil {
 		return nil, err
 	}
 	var commits []string
 	for _, p := range peeled {
-		if p.typ == "commit" {
-			commits = append(commits, p.oid)
+		if p.Type == "commit" {
+			commits = append(commits, p.OID)
 		} else {
 			commits = append(commits, strings.Repeat("0", 40)) // names no object
 		}
 	}
-	types, err := m.git.objectTypes(ctx, m.Dir, commits)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, commits)
 	if err != nil {
 		return nil, err
 	}

@@ -355,7 +355,7 @@ func TestNoLazyFetch(t *testing.T) {
 	} {
 		user(t, dir, "config", kv[0], kv[1])
 	}
-	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir))
+	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir))
 	if !r.Partial {
 		t.Error("not seen to be partial")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -36,7 +37,7 @@ func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (
 	defer v.close()
 	err = m.importFrom(ctx, r, v, commits)
 	if errors.Is(err, errDamaged) {
-		m.git.log.WarnContext(ctx, "mirror is made again", "dir", m.Dir, "error", err)
+		m.git.Log.WarnContext(ctx, "mirror is made again", "dir", m.Dir, "error", err)
 		if err = m.create(ctx); err == nil {
 			err = m.importFrom(ctx, r, v, commits)
 		}
@@ -81,7 +82,7 @@ func (m *Mirror) importFrom(ctx context.Context, r *Repository, v *view, commits
 		return err
 	}
 	if err := m.syncTags(ctx, v); err != nil {
-		m.git.log.WarnContext(ctx, "tags are not mirrored", "dir", m.Dir, "error", err)
+		m.git.Log.WarnContext(ctx, "tags are not mirrored", "dir", m.Dir, "error", err)
 	}
 	if len(wants) > 0 {
 		m.tidy(ctx)
@@ -102,7 +103,7 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 			wants = append(wants, c)
 		}
 	}
-	types, err := m.git.objectTypes(ctx, v.dir, wants)
+	types, err := m.git.ObjectTypes(ctx, v.dir, wants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +119,7 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 	if deeper || len(wants) == 0 {
 		return wants, nil, nil
 	}
-	types, err = m.git.objectTypes(ctx, v.dir, pins)
+	types, err = m.git.ObjectTypes(ctx, v.dir, pins)
 	for i, typ := range types {
 		if typ == "commit" {
 			haves = append(haves, pins[i])
@@ -134,15 +135,15 @@ func (m *Mirror) transfer(ctx context.Context, v *view, wants, haves []string) e
 	for _, have := range haves {
 		in += "^" + have + "\n"
 	}
-	pack := call{gitDir: v.dir, stdin: strings.NewReader(in), args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"}}
-	store := call{gitDir: m.Dir, args: []string{"index-pack", "--stdin", "--fix-thin"}}
+	pack := git.Call{GitDir: v.dir, Stdin: strings.NewReader(in), Args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"}}
+	store := git.Call{GitDir: m.Dir, Args: []string{"index-pack", "--stdin", "--fix-thin"}}
 	if !m.partial() {
-		return m.git.pump(ctx, pack, store)
+		return m.git.Pump(ctx, pack, store)
 	}
 	// pack-objects by itself does not get over missing folders.
-	list := call{gitDir: v.dir, stdin: pack.stdin, args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}}
-	pack.args = []string{"pack-objects", "--stdout", "-q", "--delta-base-offset"}
-	return m.git.pump(ctx, list, pack, store)
+	list := git.Call{GitDir: v.dir, Stdin: pack.Stdin, Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}}
+	pack.Args = []string{"pack-objects", "--stdout", "-q", "--delta-base-offset"}
+	return m.git.Pump(ctx, list, pack, store)
 }
 
 // copyObjects copies single objects from a view.
@@ -150,18 +151,18 @@ func (m *Mirror) copyObjects(ctx context.Context, v *view, oids []string) error 
 	if len(oids) == 0 {
 		return nil
 	}
-	from := call{
-		gitDir: v.dir,
-		stdin:  strings.NewReader(strings.Join(oids, "\n") + "\n"),
-		args:   []string{"pack-objects", "--stdout", "-q", "--delta-base-offset", "--window=0"},
+	from := git.Call{
+		GitDir: v.dir,
+		Stdin:  strings.NewReader(strings.Join(oids, "\n") + "\n"),
+		Args:   []string{"pack-objects", "--stdout", "-q", "--delta-base-offset", "--window=0"},
 	}
-	return m.git.pump(ctx, from, call{gitDir: m.Dir, args: []string{"index-pack", "--stdin"}})
+	return m.git.Pump(ctx, from, git.Call{GitDir: m.Dir, Args: []string{"index-pack", "--stdin"}})
 }
 
 // supply brings objects out of a repository or, where that is a partial clone and
 // lacks them too, from its remote.
 func (m *Mirror) supply(ctx context.Context, r *Repository, v *view, missing []string) error {
-	types, err := m.git.objectTypes(ctx, v.dir, missing)
+	types, err := m.git.ObjectTypes(ctx, v.dir, missing)
 	if err != nil {
 		return err
 	}

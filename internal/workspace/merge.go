@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -35,10 +36,10 @@ func (m *Mirror) merge(ctx context.Context, base, head string) (Merged, error) {
 		}
 	}
 	var stdout bytes.Buffer
-	err := m.git.stream(ctx, call{gitDir: m.Dir, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base, head}}, &stdout)
+	err := m.git.Stream(ctx, git.Call{GitDir: m.Dir, Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base, head}}, &stdout)
 	parts := strings.Split(strings.TrimRight(stdout.String(), "\x00"), "\x00")
-	var failed *gitError
-	if errors.As(err, &failed) && failed.exit == 1 && objects.IsID(parts[0]) {
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Exit == 1 && objects.IsID(parts[0]) {
 		conflicts := slices.Clone(parts[1:])
 		slices.Sort(conflicts)
 		return Merged{Conflicts: slices.Compact(conflicts)}, nil

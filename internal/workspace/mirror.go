@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -24,7 +25,7 @@ type Mirror struct {
 	Dir    string
 	Format string // object format, "sha1" or "sha256"
 
-	git     *Git
+	git     *git.Git
 	objects *objects.Store
 
 	mu       sync.Mutex
@@ -50,7 +51,7 @@ var errDamaged = errors.New("mirror is damaged")
 
 // OpenMirror opens the mirror at dir, making it when there is none and making
 // it again when it is broken or for another object format ("" means sha1).
-func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror, error) {
+func OpenMirror(ctx context.Context, g *git.Git, dir, objectFormat string) (*Mirror, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 		return nil, why
 	}
 	if !errors.Is(why, os.ErrNotExist) {
-		g.log.WarnContext(ctx, "mirror is made again", "dir", abs, "error", why)
+		g.Log.WarnContext(ctx, "mirror is made again", "dir", abs, "error", why)
 	}
 	return m, m.create(ctx)
 }
@@ -104,7 +105,7 @@ func (m *Mirror) check(ctx context.Context) error {
 	if string(stamp) != m.stamp() {
 		return fmt.Errorf("%w: its stamp is %q", errDamaged, stamp)
 	}
-	want := []byte(configText(m.Format, true))
+	want := []byte(git.Config(m.Format, true))
 	if have, err := os.ReadFile(m.path("config")); err != nil || !bytes.Equal(have, want) {
 		if err := os.WriteFile(m.path("config"), want, 0o600); err != nil {
 			return err
@@ -120,7 +121,7 @@ func (m *Mirror) check(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", errDamaged, err)
 		}
 	}
-	types, err := m.git.objectTypes(ctx, m.Dir, pins)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, pins)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
@@ -182,10 +183,10 @@ func (m *Mirror) create(ctx context.Context) error {
 	}
 	defer os.RemoveAll(tmp)
 	made := filepath.Join(tmp, "git")
-	if _, err := m.git.run(ctx, call{args: []string{"init", "-q", "--bare", "--template=", "--object-format=" + m.Format, made}}); err != nil {
+	if _, err := m.git.Run(ctx, git.Call{Args: []string{"init", "-q", "--bare", "--template=", "--object-format=" + m.Format, made}}); err != nil {
 		return fmt.Errorf("make mirror: %w", err)
 	}
-	for name, text := range map[string]string{"config": configText(m.Format, true), stampFile: m.stamp(), "HEAD": noHead} {
+	for name, text := range map[string]string{"config": git.Config(m.Format, true), stampFile: m.stamp(), "HEAD": noHead} {
 		if err := os.WriteFile(filepath.Join(made, name), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -216,7 +217,7 @@ func (m *Mirror) Git(ctx context.Context, args ...string) ([]byte, error) {
 
 // run runs a git command in the mirror.
 func (m *Mirror) run(ctx context.Context, args ...string) ([]byte, error) {
-	return m.git.run(ctx, call{gitDir: m.Dir, args: args})
+	return m.git.Run(ctx, git.Call{GitDir: m.Dir, Args: args})
 }
 
 // pins returns the commits that the mirror keeps.
@@ -243,7 +244,7 @@ func (m *Mirror) pin(ctx context.Context, commits []string) error {
 		}
 	}
 	if in.Len() > 0 {
-		if _, err := m.git.run(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(in.String()), args: []string{"update-ref", "--stdin"}}); err != nil {
+		if _, err := m.git.Run(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(in.String()), Args: []string{"update-ref", "--stdin"}}); err != nil {
 			return err
 		}
 	}
@@ -275,46 +276,8 @@ func (m *Mirror) tidy(ctx context.Context) {
 		return
 	}
 	if _, err := m.run(ctx, "repack", "-q", "-d", "--geometric=2"); err != nil {
-		m.git.log.WarnContext(ctx, "mirror was not repacked", "dir", m.Dir, "error", err)
+		m.git.Log.WarnContext(ctx, "mirror was not repacked", "dir", m.Dir, "error", err)
 	}
-}
-
-// objectTypes returns the type of each named object, "" for those that are missing.
-func (g *Git) objectTypes(ctx context.Context, gitDir string, names []string) ([]string, error) {
-	infos, err := g.objectInfos(ctx, gitDir, names)
-	out := make([]string, len(infos))
-	for i, info := range infos {
-		out[i] = info.typ
-	}
-	return out, err
-}
-
-type objectInfo struct{ oid, typ string }
-
-func (g *Git) objectInfos(ctx context.Context, gitDir string, names []string) ([]objectInfo, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	out, err := g.run(ctx, call{
-		gitDir: gitDir,
-		stdin:  strings.NewReader(strings.Join(names, "\n") + "\n"),
-		args:   []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"},
-	})
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != len(names) {
-		return nil, fmt.Errorf("git cat-file: %d answers to %d questions", len(lines), len(names))
-	}
-	infos := make([]objectInfo, len(names))
-	for i, l := range lines {
-		oid, typ, _ := strings.Cut(l, " ")
-		if typ != "missing" {
-			infos[i] = objectInfo{oid, typ}
-		}
-	}
-	return infos, nil
 }
 
 var notSlug = pattern.New(`[^A-Za-z0-9._-]+`)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"golang.org/x/sys/unix"
 )
 
@@ -153,9 +154,9 @@ func (t *Tree) indexed(ctx context.Context) ([]byte, error) {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
-	return t.mirror.git.run(ctx, call{
-		dir: dir, gitDir: t.mirror.Dir, env: []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + name},
-		args: []string{"-c", "core.bare=false", "ls-files", "-s", "-v", "-z"},
+	return t.mirror.git.Run(ctx, git.Call{
+		Dir: dir, GitDir: t.mirror.Dir, Env: []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + name},
+		Args: []string{"-c", "core.bare=false", "ls-files", "-s", "-v", "-z"},
 	})
 }
 
@@ -164,7 +165,7 @@ func (t *Tree) freshIndex(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(t.indexPath()), os.RemoveAll(t.indexPath()+".lock")); err != nil {
 		return err
 	}
-	_, err := t.mirror.git.run(ctx, call{gitDir: t.mirror.Dir, env: []string{"GIT_INDEX_FILE=" + t.indexPath()}, args: []string{"read-tree", t.Commit}})
+	_, err := t.mirror.git.Run(ctx, git.Call{GitDir: t.mirror.Dir, Env: []string{"GIT_INDEX_FILE=" + t.indexPath()}, Args: []string{"read-tree", t.Commit}})
 	if err != nil {
 		return err
 	}

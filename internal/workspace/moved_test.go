@@ -128,7 +128,7 @@ func TestMovedBesideImport(t *testing.T) {
 	user(t, tree.Dir, "branch", "evil")
 	user(t, dir, "tag", "v2")
 	next := commit(t, dir, "more")
-	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir)) // as the next run does: its refs are of when it was found
+	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir)) // as the next run does: its refs are of when it was found
 	if err := m.Import(t.Context(), r, next); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func grown(t *testing.T) (*Mirror, []string) {
 	user(t, dir, "merge", "-q", "--no-edit", "-s", "ours", commits[12])
 	commits = append(commits, side, user(t, dir, "rev-parse", "HEAD"))
 	_, m := open(t, newGit(t), dir)
-	r := must[*Repository](t)(m.git.Discover(t.Context(), dir))
+	r := must[*Repository](t)(Discover(t.Context(), m.git, dir))
 	if err := m.Import(t.Context(), r, commits...); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestObjectsOfOthers(t *testing.T) {
 	}
 	write(t, dir, map[string]string{"later": "l\n"})
 	later := commit(t, dir, "later")
-	other := must[*Mirror](t)(m.git.OpenMirror(ctx, m.Dir, "sha1"))
+	other := must[*Mirror](t)(OpenMirror(ctx, m.git, m.Dir, "sha1"))
 	if err := other.Import(ctx, r, later); err != nil {
 		t.Fatal(err)
 	}

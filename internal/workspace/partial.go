@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -132,13 +133,13 @@ func (m *Mirror) missingBetween(ctx context.Context, a, b string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	records, err := parseRaw(out)
+	records, err := git.ParseRaw(out)
 	if err != nil {
 		return nil, err
 	}
 	var oids []string
 	for _, r := range records {
-		for _, side := range [][2]string{{r.oldMode, r.oldOID}, {r.newMode, r.newOID}} {
+		for _, side := range [][2]string{{r.OldMode, r.OldOID}, {r.NewMode, r.NewOID}} {
 			if side[0] != objects.ModeGitlink && strings.Trim(side[1], "0") != "" {
 				oids = append(oids, side[1])
 			}
@@ -146,7 +147,7 @@ func (m *Mirror) missingBetween(ctx context.Context, a, b string) ([]string, err
 	}
 	slices.Sort(oids)
 	oids = slices.Compact(oids)
-	types, err := m.git.objectTypes(ctx, m.Dir, oids)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, oids)
 	var missing []string
 	for i, typ := range types {
 		if typ == "" {
@@ -189,10 +190,10 @@ func cannotBeHad(missing []string) error {
 // missing returns the objects that commits lead to, that the mirror lacks and that
 // nothing else missing leads to.
 func (m *Mirror) missing(ctx context.Context, commits []string, options ...string) ([]string, error) {
-	out, err := m.git.run(ctx, call{
-		gitDir: m.Dir,
-		stdin:  strings.NewReader(strings.Join(commits, "\n") + "\n"),
-		args:   slices.Concat([]string{"rev-list", "--objects", "--quiet", "--missing=print"}, options, []string{"--stdin"}),
+	out, err := m.git.Run(ctx, git.Call{
+		GitDir: m.Dir,
+		Stdin:  strings.NewReader(strings.Join(commits, "\n") + "\n"),
+		Args:   slices.Concat([]string{"rev-list", "--objects", "--quiet", "--missing=print"}, options, []string{"--stdin"}),
 	})
 	if err != nil {
 		return nil, err

@@ -19,12 +19,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A largeRepo is served as GitHub does, and said to be large.
 type largeRepo struct {
 	dir        string
-	from       Remote
+	from       git.Remote
 	base, head string
 }
 
@@ -41,7 +42,7 @@ func newLarge(t *testing.T, initArgs ...string) largeRepo {
 	user(t, dir, "add", "-A")
 	user(t, dir, "update-index", "--add", "--cacheinfo", module)
 	user(t, dir, "commit", "-q", "-m", "four")
-	r := largeRepo{dir: dir, from: Remote{URL: "file://" + dir, Size: largeHistory}}
+	r := largeRepo{dir: dir, from: git.Remote{URL: "file://" + dir, Size: largeHistory}}
 	r.base, r.head = user(t, dir, "rev-parse", "main"), user(t, dir, "rev-parse", "HEAD")
 	return r
 }
@@ -53,7 +54,7 @@ func (r largeRepo) mirror(t *testing.T, path string) *Mirror {
 	if len(r.head) == 64 {
 		format = "sha256"
 	}
-	return must[*Mirror](t)(newGit(t).OpenMirror(t.Context(), path, format))
+	return must[*Mirror](t)(OpenMirror(t.Context(), newGit(t), path, format))
 }
 
 // fetched is a new mirror with the change.
@@ -86,7 +87,7 @@ func checkWhole(t *testing.T, m *Mirror) {
 	if _, err := os.Stat(m.path("shallow")); err == nil {
 		t.Error("its history counts as cut off")
 	}
-	if got := read(t, m.Dir, "config"); got != configText(m.Format, true) {
+	if got := read(t, m.Dir, "config"); got != git.Config(m.Format, true) {
 		t.Errorf("config:\n%s", got)
 	}
 }
@@ -103,7 +104,7 @@ func TestFetchLarge(t *testing.T) {
 			if n := blobs(t, m); n != 0 || !m.partial() {
 				t.Fatalf("%d file contents after the first fetch", n)
 			}
-			if got := read(t, m.Dir, "config"); got != configText(m.Format, true) {
+			if got := read(t, m.Dir, "config"); got != git.Config(m.Format, true) {
 				t.Errorf("config:\n%s", got)
 			}
 			merge := must[string](t)(m.MergeBase(t.Context(), r.base, r.head))
@@ -335,7 +336,7 @@ func TestFetchLargeFails(t *testing.T) {
 	t.Parallel()
 	r := newLarge(t)
 	m := r.mirror(t, filepath.Join(t.TempDir(), "p", "mirror.git"))
-	if err := m.Fetch(t.Context(), Remote{URL: "file:///nowhere", Size: largeHistory}, r.head); err == nil || m.partial() {
+	if err := m.Fetch(t.Context(), git.Remote{URL: "file:///nowhere", Size: largeHistory}, r.head); err == nil || m.partial() {
 		t.Errorf("partial %t, error %v", m.partial(), err)
 	}
 	r.from.Size = 0

@@ -43,7 +43,7 @@ func (p *Pool) Copy(ctx context.Context, of *Tree, dir string) (*Tree, error) {
 		if err == nil {
 			return t, nil
 		}
-		of.mirror.git.log.WarnContext(ctx, "worktree could not be used again", "commit", change.Short(of.Commit), "error", errors.Join(err, t.Close()))
+		of.mirror.git.Log.WarnContext(ctx, "worktree could not be used again", "commit", change.Short(of.Commit), "error", errors.Join(err, t.Close()))
 	}
 	return of.Copy(ctx, dir)
 }
@@ -54,7 +54,7 @@ func (p *Pool) Put(t, of *Tree) {
 	defer p.mu.Unlock()
 	if len(p.idle[of]) >= maxIdle {
 		if err := t.Close(); err != nil {
-			t.mirror.git.log.Warn("worktree could not be removed", "dir", t.Dir, "error", err)
+			t.mirror.git.Log.Warn("worktree could not be removed", "dir", t.Dir, "error", err)
 		}
 		return
 	}

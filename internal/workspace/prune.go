@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // droppedFile exists in a mirror that holds objects of commits that [Sweep] let go.
@@ -20,7 +21,7 @@ const droppedFile = "ycbot-dropped"
 // Prune removes the objects of commits that [Sweep] let go from the mirrors below home,
 // such as snapshots of working trees. A mirror that a run is at work with is left for the
 // next time. It returns how many were pruned.
-func (g *Git) Prune(ctx context.Context, home string, log *slog.Logger) (int, error) {
+func Prune(ctx context.Context, g *git.Git, home string, log *slog.Logger) (int, error) {
 	marks, err := filepath.Glob(filepath.Join(globQuote(home), "projects", "*", "mirror.git", droppedFile))
 	if err != nil {
 		return 0, fmt.Errorf("prune mirrors: %w", err)

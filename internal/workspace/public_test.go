@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -79,8 +80,8 @@ func TestServersBundlesAreNotFetched(t *testing.T) {
 		user(t, dir, "config", key, value)
 	}
 	g := newGit(t)
-	m := must[*Mirror](t)(g.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "sha1"))
-	if err := m.Fetch(t.Context(), Remote{URL: serve(t, dir).URL}, head); err != nil {
+	m := must[*Mirror](t)(OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "mirror.git"), "sha1"))
+	if err := m.Fetch(t.Context(), git.Remote{URL: serve(t, dir).URL}, head); err != nil {
 		t.Fatal(err)
 	}
 	if n := asked.Load(); n > 0 {

@@ -11,20 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
-
-// A Remote is a repository that git can fetch from.
-type Remote struct {
-	URL string
-	// Settings are git settings for fetching, "key=value", such as an
-	// http.extraheader that carries a credential. They are passed on in the
-	// environment and stored nowhere.
-	Settings []string
-	// Size is how much its history weighs, in KB, as GitHub's API says; 0: not
-	// known. Of a large one the first fetch leaves old file contents for later.
-	Size int64
-}
 
 // largeHistory is the Size from which an empty mirror is first filled without file
 // contents. What a diff and two trees need then comes in two more fetches, and the
@@ -38,7 +27,7 @@ const largeHistory = 32 << 10
 // where an import from a shallow clone had cut it off. Of the first large history it
 // leaves file contents where they are: what later calls on this Mirror need of them
 // comes by itself, and [Mirror.Whole] brings the rest.
-func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err error) {
+func (m *Mirror) Fetch(ctx context.Context, from git.Remote, commits ...string) (err error) {
 	if err := objects.CheckIDs(commits...); err != nil {
 		return err
 	}
@@ -57,7 +46,7 @@ func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err
 	for _, c := range commits {
 		f.specs = append(f.specs, "+"+c+":"+pinsDir+"/"+c)
 	}
-	if len(readLines(m.path("shallow"))) > 0 {
+	if len(git.Shallow(m.Dir)) > 0 {
 		f.options = append(f.options, "--unshallow")
 	}
 	if m.partial() { // all of it: of what the mirror says it has, a server takes everything to be there
@@ -89,20 +78,20 @@ const noContents = "blob:none"
 const manyObjects = 1000
 
 // fetchMissing is the [source] that a remote is.
-func (m *Mirror) fetchMissing(ctx context.Context, from Remote, commits, missing []string) error {
+func (m *Mirror) fetchMissing(ctx context.Context, from git.Remote, commits, missing []string) error {
 	if len(commits) > 0 && len(missing) >= manyObjects {
 		err := m.fetchApart(ctx, from, commits, "--depth=1")
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		// One of them may be the harness's own, such as a merge.
-		m.git.log.InfoContext(ctx, "trees are not to be had whole", "dir", m.Dir, "error", err)
+		m.git.Log.InfoContext(ctx, "trees are not to be had whole", "dir", m.Dir, "error", err)
 	}
 	return m.fetchObjects(ctx, from, missing)
 }
 
 // fetchObjects brings single objects from a remote.
-func (m *Mirror) fetchObjects(ctx context.Context, from Remote, oids []string) error {
+func (m *Mirror) fetchObjects(ctx context.Context, from git.Remote, oids []string) error {
 	if len(oids) == 0 {
 		return nil
 	}
@@ -115,7 +104,7 @@ func (m *Mirror) fetchObjects(ctx context.Context, from Remote, oids []string) e
 // fetchApart brings objects into the mirror through a git directory of its own: no ref
 // of the mirror is read or written, and the server does not learn what the mirror has,
 // because it does not have all that belongs to that.
-func (m *Mirror) fetchApart(ctx context.Context, from Remote, oids []string, options ...string) error {
+func (m *Mirror) fetchApart(ctx context.Context, from git.Remote, oids []string, options ...string) error {
 	dir, err := os.MkdirTemp(m.git.Temp, "ycbot-fetch-")
 	if err != nil {
 		return err
@@ -126,7 +115,7 @@ func (m *Mirror) fetchApart(ctx context.Context, from Remote, oids []string, opt
 			return err
 		}
 	}
-	for name, text := range map[string]string{"config": configText(m.Format, true), "HEAD": "ref: refs/heads/none\n"} {
+	for name, text := range map[string]string{"config": git.Config(m.Format, true), "HEAD": "ref: refs/heads/none\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -151,7 +140,7 @@ type fetching struct {
 	options  []string
 }
 
-func (m *Mirror) fetch(ctx context.Context, from Remote, f fetching) error {
+func (m *Mirror) fetch(ctx context.Context, from git.Remote, f fetching) error {
 	env := f.env
 	// What is fetched stays a pack, however small: see tidy.
 	config := slices.Concat([]string{"remote." + remoteName + ".url=" + from.URL, "http.postBuffer=" + postBuffer, "fetch.unpackLimit=1"}, from.Settings, f.settings)
@@ -163,12 +152,12 @@ func (m *Mirror) fetch(ctx context.Context, from Remote, f fetching) error {
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
 	var err error
 	for range 3 {
-		_, err = m.git.run(ctx, call{
-			gitDir:   f.dir,
-			env:      env,
-			protocol: "file:git:http:https:ssh",
-			stdin:    strings.NewReader(strings.Join(f.specs, "\n") + "\n"),
-			args: slices.Concat([]string{
+		_, err = m.git.Run(ctx, git.Call{
+			GitDir:   f.dir,
+			Env:      env,
+			Protocol: "file:git:http:https:ssh",
+			Stdin:    strings.NewReader(strings.Join(f.specs, "\n") + "\n"),
+			Args: slices.Concat([]string{
 				"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 				"--recurse-submodules=no", "--stdin",
 			}, f.options, []string{remoteName}),

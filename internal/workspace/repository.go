@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -26,18 +27,18 @@ type Repository struct {
 	Shallow   bool   // history is cut off
 	Partial   bool   // objects are missing that its remote is to supply when asked
 
-	git     *Git
+	git     *git.Git
 	objects *objects.Store
 	refs    refList
-	remote  Remote // where a partial clone gets what it lacks
-	crlf    string // core.autocrlf, as set
-	sparse  bool   // core.sparseCheckout
-	nomode  bool   // core.fileMode is false
+	remote  git.Remote // where a partial clone gets what it lacks
+	crlf    string     // core.autocrlf, as set
+	sparse  bool       // core.sparseCheckout
+	nomode  bool       // core.fileMode is false
 }
 
 // Discover finds the repository that dir lies in. Its refs are those of when it is first
 // asked for one: what moves later is seen by who finds it again.
-func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
+func Discover(ctx context.Context, g *git.Git, dir string) (*Repository, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	}
 	r := &Repository{git: g}
 	questions := []string{"--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format"}
-	answers, err := g.revParse(ctx, abs, questions)
+	answers, err := revParse(ctx, g, abs, questions)
 	if err != nil {
 		return nil, notRepository(ctx, abs, err)
 	}
@@ -65,9 +66,9 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 
 // revParse asks git about the repository that dir lies in. A folder's name may hold
 // newlines: where the answers cannot be distinguished, each question is asked by itself.
-func (g *Git) revParse(ctx context.Context, dir string, questions []string) ([]string, error) {
+func revParse(ctx context.Context, g *git.Git, dir string, questions []string) ([]string, error) {
 	ask := func(args ...string) (string, error) {
-		return g.line(ctx, call{dir: dir, args: append([]string{"rev-parse", "--path-format=absolute"}, args...)})
+		return g.Line(ctx, git.Call{Dir: dir, Args: append([]string{"rev-parse", "--path-format=absolute"}, args...)})
 	}
 	all, err := ask(questions...)
 	if err != nil {
@@ -104,11 +105,11 @@ func notRepository(ctx context.Context, dir string, err error) error {
 
 // settings reads, as data, the few settings of the user's that matter here.
 func (r *Repository) settings(ctx context.Context) error {
-	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{
+	out, err := r.git.Run(ctx, git.Call{GitDir: r.GitDir, Args: []string{
 		"config", "-z", "--get-regexp",
 		`^(remote\..*\.(url|promisor)|http\..*extraheader|extensions\.partialclone|core\.(autocrlf|sparsecheckout|filemode))$`,
 	}})
-	if err != nil && exitCode(err) != 1 { // 1: none of them is set
+	if err != nil && git.ExitCode(err) != 1 { // 1: none of them is set
 		return fmt.Errorf("read settings of %s: %w", r.Root, err)
 	}
 	urls := map[string]string{}

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sorted"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -166,12 +167,12 @@ func (p *patcher) put(ctx context.Context, commit string, wants []want, force bo
 		return err
 	}
 	env := []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + dir + ".index"}
-	if _, err := p.mirror.git.run(ctx, call{dir: dir, gitDir: p.mirror.Dir, env: env, args: []string{"read-tree", commit}}); err != nil {
+	if _, err := p.mirror.git.Run(ctx, git.Call{Dir: dir, GitDir: p.mirror.Dir, Env: env, Args: []string{"read-tree", commit}}); err != nil {
 		return err
 	}
-	_, err := p.mirror.git.run(ctx, call{
-		dir: dir, gitDir: p.mirror.Dir, env: env, stdin: strings.NewReader(files.String()),
-		args: []string{"-c", "core.bare=false", "checkout-index", "-q", "-f", "-z", "--stdin"},
+	_, err := p.mirror.git.Run(ctx, git.Call{
+		Dir: dir, GitDir: p.mirror.Dir, Env: env, Stdin: strings.NewReader(files.String()),
+		Args: []string{"-c", "core.bare=false", "checkout-index", "-q", "-f", "-z", "--stdin"},
 	})
 	if err != nil {
 		return err

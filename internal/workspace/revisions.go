@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // TreeOf is the tree object of a commit.
@@ -23,7 +24,7 @@ func (m *Mirror) TreeOf(ctx context.Context, commit string) (string, error) {
 }
 
 func (m *Mirror) revParse(ctx context.Context, rev string) (string, error) {
-	return m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev}})
+	return m.git.Line(ctx, git.Call{GitDir: m.Dir, Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev}})
 }
 
 var revision = pattern.New(`^([0-9a-f]{4,64})((?:[~^][0-9]{0,4})*)$`)

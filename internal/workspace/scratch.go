@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -18,7 +19,7 @@ import (
 type Scratch struct {
 	Dir string
 
-	git     *Git
+	git     *git.Git
 	objects *objects.Store
 }
 
@@ -30,7 +31,7 @@ var scratchIdentity = []string{
 }
 
 // OpenScratch opens the scratch repository at dir, making it where there is none.
-func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scratch, error) {
+func OpenScratch(ctx context.Context, g *git.Git, dir, objectFormat string) (*Scratch, error) {
 	s := &Scratch{Dir: dir, git: g}
 	s.objects = objects.New(s.gitDir(), objectFormat)
 	if _, err := os.Stat(filepath.Join(dir, ".git", "config")); err == nil {
@@ -41,7 +42,7 @@ func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scrat
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	_, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", "--initial-branch=none", "--object-format=" + objectFormat, dir}})
+	_, err := g.Run(ctx, git.Call{Args: []string{"init", "-q", "--template=", "--initial-branch=none", "--object-format=" + objectFormat, dir}})
 	if err != nil {
 		return nil, fmt.Errorf("make scratch repository: %w", err)
 	}
@@ -51,17 +52,17 @@ func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scrat
 // Fetch brings the commit that rev names in the repository at gitDir, with its history,
 // under the name ref, and returns its id. That repository is only read.
 func (s *Scratch) Fetch(ctx context.Context, gitDir, rev, ref string) (string, error) {
-	oid, err := s.git.line(ctx, call{gitDir: gitDir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}})
+	oid, err := s.git.Line(ctx, git.Call{GitDir: gitDir, Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}})
 	if err != nil {
 		return "", fmt.Errorf("no commit %q in %s: %w", rev, gitDir, err)
 	}
 	if have, err := s.Git(ctx, nil, nil, "cat-file", "-t", oid); err == nil && strings.TrimSpace(string(have)) == "commit" {
 		return oid, nil
 	}
-	_, err = s.git.run(ctx, call{
-		gitDir: s.gitDir(), protocol: "file",
-		env:  []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=uploadpack.allowAnySHA1InWant", "GIT_CONFIG_VALUE_0=true"},
-		args: []string{"-c", "safe.bareRepository=all", "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow", gitDir, "+" + oid + ":" + ref},
+	_, err = s.git.Run(ctx, git.Call{
+		GitDir: s.gitDir(), Protocol: "file",
+		Env:  []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=uploadpack.allowAnySHA1InWant", "GIT_CONFIG_VALUE_0=true"},
+		Args: []string{"-c", "safe.bareRepository=all", "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow", gitDir, "+" + oid + ":" + ref},
 	})
 	if err != nil {
 		return "", fmt.Errorf("fetch %s: %w", gitDir, err)
@@ -92,7 +93,7 @@ func (s *Scratch) Blob(ctx context.Context, oid string) ([]byte, error) {
 // Git runs a git command in the scratch repository, with more environment, and returns
 // its standard output. As with [Mirror.Git], it is for fixed commands of the harness.
 func (s *Scratch) Git(ctx context.Context, stdin io.Reader, env []string, args ...string) ([]byte, error) {
-	return s.git.run(ctx, call{gitDir: s.gitDir(), stdin: stdin, env: append(append([]string{}, scratchIdentity...), env...), args: args})
+	return s.git.Run(ctx, git.Call{GitDir: s.gitDir(), Stdin: stdin, Env: append(append([]string{}, scratchIdentity...), env...), Args: args})
 }
 
 func (s *Scratch) gitDir() string { return filepath.Join(s.Dir, ".git") }

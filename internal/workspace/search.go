@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // mostFound bounds what a search returns.
@@ -27,9 +28,9 @@ func (m *Mirror) Occurrences(ctx context.Context, commit string, texts ...string
 	for _, t := range texts {
 		args = append(args, "-e", t)
 	}
-	out, err := m.git.run(ctx, call{gitDir: m.Dir, max: mostFound, args: append(args, commit, "--")})
-	var failed *gitError
-	if errors.As(err, &failed) && failed.exit == 1 && failed.stderr == "" {
+	out, err := m.git.Run(ctx, git.Call{GitDir: m.Dir, Max: mostFound, Args: append(args, commit, "--")})
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Exit == 1 && failed.Stderr == "" {
 		err = nil // nothing was found
 	}
 	if err != nil {

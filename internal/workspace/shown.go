@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -47,7 +48,7 @@ func (m *Mirror) Show(ctx context.Context, dir string, commits ...string) (stop 
 			return nil, fmt.Errorf("show history: %w", err)
 		}
 	}
-	for name, text := range map[string]string{"config": configText(m.Format, true), "HEAD": "ref: refs/heads/none\n"} {
+	for name, text := range map[string]string{"config": git.Config(m.Format, true), "HEAD": "ref: refs/heads/none\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("show history: %w", err)
 		}
@@ -151,7 +152,7 @@ func (s *shown) fill(ctx context.Context) error {
 		fmt.Fprintf(&packed, "%s %s\n", t.OID, t.Name)
 	}
 	var have []string
-	cuts := readLines(m.path("shallow"))
+	cuts := git.Shallow(m.Dir)
 	if !partial && len(cuts) == 0 && len(s.commits) > 0 { // else what is kept would be less than all
 		if err := m.linkHistory(ctx, s.commits[0], filepath.Join(objects, "pack")); err != nil {
 			return fmt.Errorf("show history of %s: %w", s.commits[0], err)
@@ -192,7 +193,7 @@ func (s *shown) restoreRefs(ctx context.Context) ([]string, error) {
 
 // cutOff writes down where the history ends because the mirror has no more of it.
 func (s *shown) cutOff(ctx context.Context, cuts []string) error {
-	types, err := s.mirror.git.objectTypes(ctx, s.dir, cuts)
+	types, err := s.mirror.git.ObjectTypes(ctx, s.dir, cuts)
 	if err != nil {
 		return err
 	}
@@ -255,11 +256,11 @@ func (m *Mirror) pack(ctx context.Context, objects string, p packing) error {
 	for _, c := range p.have {
 		in += "^" + c + "\n"
 	}
-	list := call{gitDir: m.Dir, stdin: strings.NewReader(in), args: []string{"rev-list", "--objects", "--stdin"}}
+	list := git.Call{GitDir: m.Dir, Stdin: strings.NewReader(in), Args: []string{"rev-list", "--objects", "--stdin"}}
 	if m.partial() {
-		list.args = append(list.args, "--missing=allow-any")
+		list.Args = append(list.Args, "--missing=allow-any")
 	}
-	out, err := m.git.run(ctx, list)
+	out, err := m.git.Run(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -267,11 +268,11 @@ func (m *Mirror) pack(ctx context.Context, objects string, p packing) error {
 		out = append(out, oid...)
 		out = append(out, '\n')
 	}
-	_, err = m.git.run(ctx, call{
-		gitDir: m.Dir,
-		env:    []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteC(m.path("objects"))},
-		stdin:  bytes.NewReader(out),
-		args:   []string{"pack-objects", "-q", "--delta-base-offset", "--window=0", "--non-empty", filepath.Join(objects, "pack", "pack")},
+	_, err = m.git.Run(ctx, git.Call{
+		GitDir: m.Dir,
+		Env:    []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Quote(m.path("objects"))},
+		Stdin:  bytes.NewReader(out),
+		Args:   []string{"pack-objects", "-q", "--delta-base-offset", "--window=0", "--non-empty", filepath.Join(objects, "pack", "pack")},
 	})
 	return err
 }

@@ -153,11 +153,11 @@ func TestPruneSnapshots(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	must[Swept](t)(Sweep(t.Context(), home, 24*time.Hour, time.Now(), log))
 	busy := must[*Lock](t)(LockRun(t.Context(), runDir(m, "busy")))
-	if n := must[int](t)(m.git.Prune(t.Context(), home, log)); n != 0 {
+	if n := must[int](t)(Prune(t.Context(), m.git, home, log)); n != 0 {
 		t.Error("a mirror was pruned that a run is at work with")
 	}
 	busy.Release()
-	if n := must[int](t)(m.git.Prune(t.Context(), home, log)); n != 1 {
+	if n := must[int](t)(Prune(t.Context(), m.git, home, log)); n != 1 {
 		t.Errorf("%d mirrors were pruned, want 1", n)
 	}
 	if out, err := userMayFail("/", "--git-dir="+m.Dir, "cat-file", "-p", secret); err == nil {
@@ -165,11 +165,11 @@ func TestPruneSnapshots(t *testing.T) {
 	}
 	user(t, "/", "--git-dir="+m.Dir, "fsck", "--full")
 	user(t, "/", "--git-dir="+m.Dir, "log", head)
-	again := must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, m.Format))
+	again := must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, m.Format))
 	if err := again.Import(t.Context(), r, head); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(m.git.Prune(t.Context(), home, log)); n != 0 {
+	if n := must[int](t)(Prune(t.Context(), m.git, home, log)); n != 0 {
 		t.Error("a mirror was pruned twice")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // A Snapshot is an uncommitted working tree as a commit of the mirror.
@@ -56,12 +58,12 @@ func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (S
 	if err := w.update(ctx); err != nil {
 		return s, err
 	}
-	tree, err := m.git.line(ctx, w.call("write-tree"))
+	tree, err := m.git.Line(ctx, w.call("write-tree"))
 	if err != nil {
 		return s, err
 	}
 	s.Notes = w.notes
-	was, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", head + "^{tree}"}})
+	was, err := m.git.Line(ctx, git.Call{GitDir: m.Dir, Args: []string{"rev-parse", "--verify", head + "^{tree}"}})
 	if err != nil {
 		return s, err
 	}
@@ -78,7 +80,7 @@ func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (S
 
 // commit writes a commit object whose id depends on its content alone.
 func (m *Mirror) commit(ctx context.Context, tree, parent, message string, more ...string) (string, error) {
-	date, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"log", "-1", "--format=%ct", parent}})
+	date, err := m.git.Line(ctx, git.Call{GitDir: m.Dir, Args: []string{"log", "-1", "--format=%ct", parent}})
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +98,7 @@ func NothingID(format string) string {
 
 // Nothing writes the commit of [NothingID] and returns its id.
 func (m *Mirror) Nothing(ctx context.Context) (string, error) {
-	tree, err := m.git.line(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(""), args: []string{"mktree"}})
+	tree, err := m.git.Line(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(""), Args: []string{"mktree"}})
 	if err != nil {
 		return "", fmt.Errorf("empty tree: %w", err)
 	}
@@ -109,13 +111,13 @@ func (m *Mirror) Nothing(ctx context.Context) (string, error) {
 
 // commitTree runs git commit-tree as ycbot itself, at a date in seconds.
 func (m *Mirror) commitTree(ctx context.Context, date, message string, args ...string) (string, error) {
-	return m.git.line(ctx, call{
-		gitDir: m.Dir,
-		env: []string{
+	return m.git.Line(ctx, git.Call{
+		GitDir: m.Dir,
+		Env: []string{
 			"GIT_AUTHOR_NAME=ycbot", "GIT_AUTHOR_EMAIL=ycbot@localhost", "GIT_AUTHOR_DATE=@" + date + " +0000",
 			"GIT_COMMITTER_NAME=ycbot", "GIT_COMMITTER_EMAIL=ycbot@localhost", "GIT_COMMITTER_DATE=@" + date + " +0000",
 		},
-		stdin: strings.NewReader(message),
-		args:  append([]string{"commit-tree", "-F", "-"}, args...),
+		Stdin: strings.NewReader(message),
+		Args:  append([]string{"commit-tree", "-F", "-"}, args...),
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -30,7 +31,7 @@ type stage struct {
 }
 
 // call is a git command on the staged index and the user's files.
-func (w *stage) call(args ...string) call {
+func (w *stage) call(args ...string) git.Call {
 	settings := []string{"-c", "core.bare=false", "-c", "core.fileMode=" + strconv.FormatBool(!w.r.nomode)}
 	if w.r.crlf != "" {
 		settings = append(settings, "-c", "core.autocrlf="+w.r.crlf, "-c", "core.safecrlf=false")
@@ -42,7 +43,7 @@ func (w *stage) call(args ...string) call {
 	if w.m != nil {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(w.m.Dir, "objects"))
 	}
-	return call{dir: w.r.Root, gitDir: w.v.dir, env: env, args: append(settings, args...)}
+	return git.Call{Dir: w.r.Root, GitDir: w.v.dir, Env: env, Args: append(settings, args...)}
 }
 
 // copyIndex keeps the index's modification time: git knows by it which entries
@@ -72,21 +73,21 @@ func globQuote(s string) string {
 
 // bringStaged copies what was added to the index but never committed.
 func (w *stage) bringStaged(ctx context.Context) error {
-	out, err := w.m.git.run(ctx, w.call("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", w.head))
+	out, err := w.m.git.Run(ctx, w.call("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", w.head))
 	if err != nil {
 		return err
 	}
-	records, err := parseRaw(out)
+	records, err := git.ParseRaw(out)
 	if err != nil {
 		return err
 	}
 	var oids []string
 	for _, rec := range records {
-		if rec.newMode != objects.ModeGitlink && strings.Trim(rec.newOID, "0") != "" {
-			oids = append(oids, rec.newOID)
+		if rec.NewMode != objects.ModeGitlink && strings.Trim(rec.NewOID, "0") != "" {
+			oids = append(oids, rec.NewOID)
 		}
 	}
-	types, err := w.m.git.objectTypes(ctx, w.m.Dir, oids)
+	types, err := w.m.git.ObjectTypes(ctx, w.m.Dir, oids)
 	if err != nil {
 		return err
 	}
@@ -111,25 +112,25 @@ func (w *stage) bringStaged(ctx context.Context) error {
 
 // update brings the staged index up to the files.
 func (w *stage) update(ctx context.Context) error {
-	out, err := w.m.git.run(ctx, w.call("diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"))
+	out, err := w.m.git.Run(ctx, w.call("diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"))
 	if err != nil {
 		return err
 	}
-	records, err := parseRaw(out)
+	records, err := git.ParseRaw(out)
 	if err != nil {
 		return err
 	}
 	tracked := map[string]bool{}
 	var gone, changed []string
 	for _, rec := range records {
-		if tracked[rec.path] {
+		if tracked[rec.Path] {
 			continue // an unmerged path is listed twice
 		}
-		tracked[rec.path] = true
-		if kind := w.kind(rec.path); kind == fileOther || kind == fileDir && rec.oldMode != objects.ModeGitlink {
-			gone = append(gone, rec.path)
+		tracked[rec.Path] = true
+		if kind := w.kind(rec.Path); kind == fileOther || kind == fileDir && rec.OldMode != objects.ModeGitlink {
+			gone = append(gone, rec.Path)
 		} else {
-			changed = append(changed, rec.path)
+			changed = append(changed, rec.Path)
 		}
 	}
 	added, err := w.untracked(ctx)
@@ -141,13 +142,13 @@ func (w *stage) update(ctx context.Context) error {
 		return err
 	}
 	remove := w.call("update-index", "--force-remove", "-z", "--stdin")
-	remove.stdin = nulList(gone)
-	if _, err := w.m.git.run(ctx, remove); err != nil {
+	remove.Stdin = nulList(gone)
+	if _, err := w.m.git.Run(ctx, remove); err != nil {
 		return err
 	}
 	add := w.call("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-	add.stdin = nulList(changed)
-	_, err = w.m.git.run(ctx, add)
+	add.Stdin = nulList(changed)
+	_, err = w.m.git.Run(ctx, add)
 	return err
 }
 
@@ -189,7 +190,7 @@ func (w *stage) untracked(ctx context.Context) ([]string, error) {
 	if excludes == "" {
 		excludes = os.DevNull
 	}
-	out, err := w.m.git.run(ctx, w.call("-c", "core.excludesFile="+excludes, "ls-files", "-z", "--others", "--exclude-standard"))
+	out, err := w.m.git.Run(ctx, w.call("-c", "core.excludesFile="+excludes, "ls-files", "-z", "--others", "--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
@@ -216,12 +217,12 @@ func (w *stage) note(format string, args ...any) {
 func (w *stage) filtered(ctx context.Context, paths []string, tracked map[string]bool) ([]string, error) {
 	for _, p := range paths {
 		if info, err := os.Lstat(filepath.Join(w.r.Root, p)); err == nil && info.Mode().IsRegular() && info.Size() > maxSnapshotFile {
-			return nil, fmt.Errorf("%q: %w for a snapshot (%d MB): commit it, or name it in .gitignore or .git/info/exclude", p, ErrTooLarge, info.Size()>>20)
+			return nil, fmt.Errorf("%q: %w for a snapshot (%d MB): commit it, or name it in .gitignore or .git/info/exclude", p, git.ErrTooLarge, info.Size()>>20)
 		}
 	}
 	ask := w.call("check-attr", "-z", "--stdin", "filter")
-	ask.stdin = nulList(paths)
-	out, err := w.m.git.run(ctx, ask)
+	ask.Stdin = nulList(paths)
+	out, err := w.m.git.Run(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -283,8 +284,8 @@ func (w *stage) stagePointer(ctx context.Context, path string) (bool, error) {
 		return false, err
 	}
 	write := w.call("hash-object", "-w", "--stdin", "--no-filters")
-	write.stdin = strings.NewReader(fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerHead, hex.EncodeToString(h.Sum(nil)), int64(n)+rest))
-	oid, err := w.m.git.line(ctx, write)
+	write.Stdin = strings.NewReader(fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerHead, hex.EncodeToString(h.Sum(nil)), int64(n)+rest))
+	oid, err := w.m.git.Line(ctx, write)
 	if err != nil {
 		return false, err
 	}
@@ -293,7 +294,7 @@ func (w *stage) stagePointer(ctx context.Context, path string) (bool, error) {
 		mode = objects.ModeExec
 	}
 	put := w.call("update-index", "--add", "--replace", "-z", "--index-info")
-	put.stdin = strings.NewReader(mode + " " + oid + "\t" + path + "\x00")
-	_, err = w.m.git.run(ctx, put)
+	put.Stdin = strings.NewReader(mode + " " + oid + "\t" + path + "\x00")
+	_, err = w.m.git.Run(ctx, put)
 	return true, err
 }

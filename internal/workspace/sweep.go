@@ -25,7 +25,7 @@ type Swept struct {
 
 // Sweep removes the worktrees that broken-off runs left below home, when
 // no one holds their lock and they were last used more than maxAge before now.
-// Mirrors let the commits of runs as old go, whose objects [Git.Prune] removes; a
+// Mirrors let the commits of runs as old go, whose objects [Prune] removes; a
 // mirror that is in use at that moment is left for the next time.
 func Sweep(ctx context.Context, home string, maxAge time.Duration, now time.Time, log *slog.Logger) (Swept, error) {
 	var s Swept

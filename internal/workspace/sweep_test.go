@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // Crash left-overs are swept, a live run's folder and a young one are kept.
@@ -92,14 +93,14 @@ func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
 	g := newGit(t)
-	r := must[*Repository](t)(g.Discover(t.Context(), dir))
+	r := must[*Repository](t)(Discover(t.Context(), g, dir))
 	path := filepath.Join(t.TempDir(), "projects", "p", "mirror.git")
 	revs := []string{"HEAD", "HEAD~1", "HEAD~2"}
 	var wg sync.WaitGroup
 	for i := range 9 {
 		wg.Go(func() {
 			err := func() error {
-				m, err := g.OpenMirror(t.Context(), path, r.Format)
+				m, err := OpenMirror(t.Context(), g, path, r.Format)
 				if err != nil {
 					return err
 				}
@@ -159,8 +160,8 @@ func TestTwoProcesses(t *testing.T) {
 	if spec := os.Getenv(helperEnv); spec != "" {
 		dir, path, _ := strings.Cut(spec, "|")
 		g := newGit(t)
-		r := must[*Repository](t)(g.Discover(t.Context(), dir))
-		m := must[*Mirror](t)(g.OpenMirror(t.Context(), path, r.Format))
+		r := must[*Repository](t)(Discover(t.Context(), g, dir))
+		m := must[*Mirror](t)(OpenMirror(t.Context(), g, path, r.Format))
 		if err := m.Import(t.Context(), r, must[string](t)(r.Resolve(t.Context(), "HEAD"))); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestTidy(t *testing.T) {
 	for what, bring := range map[string]func(m *Mirror, r *Repository, head string) error{
 		"import": func(m *Mirror, r *Repository, head string) error { return m.Import(t.Context(), r, head) },
 		"fetch": func(m *Mirror, r *Repository, head string) error {
-			return m.Fetch(t.Context(), Remote{URL: "file://" + r.Root}, head)
+			return m.Fetch(t.Context(), git.Remote{URL: "file://" + r.Root}, head)
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

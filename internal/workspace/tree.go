@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -170,10 +171,10 @@ func (t *Tree) checkout(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = t.mirror.git.run(ctx, call{
-		dir: t.Dir, gitDir: t.mirror.Dir,
-		env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
-		args: []string{"-c", "core.bare=false", "read-tree", "--reset", "-u", t.Commit},
+	_, err = t.mirror.git.Run(ctx, git.Call{
+		Dir: t.Dir, GitDir: t.mirror.Dir,
+		Env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
+		Args: []string{"-c", "core.bare=false", "read-tree", "--reset", "-u", t.Commit},
 	})
 	if err != nil {
 		return err
@@ -217,10 +218,10 @@ func (t *Tree) fill(ctx context.Context) error {
 			t.wants[i].sum = "" // read when the files are looked at
 		}
 	}
-	_, err := t.mirror.git.run(ctx, call{
-		dir: t.Dir, gitDir: t.mirror.Dir, stdin: strings.NewReader(strings.Join(laid, "\x00") + "\x00"),
-		env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
-		args: []string{"-c", "core.bare=false", "update-index", "--assume-unchanged", "-z", "--stdin"},
+	_, err := t.mirror.git.Run(ctx, git.Call{
+		Dir: t.Dir, GitDir: t.mirror.Dir, Stdin: strings.NewReader(strings.Join(laid, "\x00") + "\x00"),
+		Env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
+		Args: []string{"-c", "core.bare=false", "update-index", "--assume-unchanged", "-z", "--stdin"},
 	})
 	return err
 }

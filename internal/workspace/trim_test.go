@@ -57,7 +57,7 @@ func TestTrim(t *testing.T) {
 	if left := must[[]string](t)(filepath.Glob(filepath.Join(home, "projects/*/"+trash+"*"))); len(left) > 0 {
 		t.Errorf("left lie %q", left)
 	}
-	again := must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, m.Format))
+	again := must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, m.Format))
 	if _, err := again.Describe(t.Context(), head); err == nil {
 		t.Error("the mirror is not a new one")
 	}

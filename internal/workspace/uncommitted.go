@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // Uncommitted counts the tracked files in r's work tree or index that differ from
@@ -20,10 +22,10 @@ func (r *Repository) Uncommitted(ctx context.Context) (n int, err error) {
 		return 0, fmt.Errorf("uncommitted changes of %s: %w", r.Root, err)
 	}
 	// It fails where something differs, or lies unmerged.
-	if _, err := r.git.run(ctx, w.call("update-index", "-q", "--refresh")); err != nil && exitCode(err) != 1 {
+	if _, err := r.git.Run(ctx, w.call("update-index", "-q", "--refresh")); err != nil && git.ExitCode(err) != 1 {
 		return 0, fmt.Errorf("uncommitted changes of %s: %w", r.Root, err)
 	}
-	out, err := r.git.run(ctx, w.call("diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD"))
+	out, err := r.git.Run(ctx, w.call("diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD"))
 	if err != nil {
 		return 0, fmt.Errorf("uncommitted changes of %s: %w", r.Root, err)
 	}

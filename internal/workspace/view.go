@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -45,7 +46,7 @@ func (r *Repository) listRefs(ctx context.Context) ([]byte, error) {
 	if r.refs.asked {
 		return r.refs.text, nil
 	}
-	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}})
+	out, err := r.git.Run(ctx, git.Call{GitDir: r.GitDir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}})
 	if err == nil {
 		r.refs.asked, r.refs.text = true, out
 	}
@@ -74,10 +75,10 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 			return err
 		}
 	}
-	if err := v.write("config", configText(r.Format, false)); err != nil {
+	if err := v.write("config", git.Config(r.Format, false)); err != nil {
 		return err
 	}
-	if err := v.write("objects/info/alternates", quoteC(filepath.Join(r.CommonDir, "objects"))+"\n"); err != nil {
+	if err := v.write("objects/info/alternates", git.Quote(filepath.Join(r.CommonDir, "objects"))+"\n"); err != nil {
 		return err
 	}
 	if err := copyIfThere(filepath.Join(r.CommonDir, "shallow"), filepath.Join(v.dir, "shallow")); err != nil {
@@ -110,15 +111,15 @@ func (v *view) fillHead(ctx context.Context, r *Repository) error {
 		v.head = head
 		return v.write("HEAD", "ref: "+head+"\n")
 	}
-	head, err := r.git.line(ctx, call{gitDir: r.GitDir, args: []string{"symbolic-ref", "-q", "HEAD"}})
+	head, err := r.git.Line(ctx, git.Call{GitDir: r.GitDir, Args: []string{"symbolic-ref", "-q", "HEAD"}})
 	switch {
 	case err == nil:
 		v.head = head
 		return v.write("HEAD", "ref: "+head+"\n")
-	case exitCode(err) != 1: // 1: detached
+	case git.ExitCode(err) != 1: // 1: detached
 		return err
 	}
-	oid, err := r.git.line(ctx, call{gitDir: r.GitDir, args: []string{"rev-parse", "--verify", "HEAD"}})
+	oid, err := r.git.Line(ctx, git.Call{GitDir: r.GitDir, Args: []string{"rev-parse", "--verify", "HEAD"}})
 	if err != nil {
 		return err
 	}
@@ -145,44 +146,6 @@ func branchIn(file string) string {
 
 func (v *view) write(name, text string) error {
 	return os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600)
-}
-
-// configText is the whole configuration of a repository of ours.
-//
-// checkStat and trustctime make an index hold for a copy of the tree it was
-// made for: the copy's files have other inodes and change times.
-func configText(format string, bare bool) string {
-	version, extension := 0, ""
-	if format == "sha256" {
-		version, extension = 1, "[extensions]\n\tobjectformat = sha256\n"
-	}
-	stat := ""
-	if bare {
-		stat = "\tcheckStat = minimal\n\ttrustctime = false\n"
-	}
-	return fmt.Sprintf("[core]\n\trepositoryformatversion = %d\n\tbare = %t\n\tfilemode = true\n%s"+
-		"\tlogAllRefUpdates = false\n\thooksPath = /dev/null\n\tfsmonitor = false\n"+
-		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[submodule]\n\trecurse = false\n%s",
-		version, bare, stat, extension)
-}
-
-// quoteC quotes a path the way git reads it in its own files.
-func quoteC(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20 || c == 0x7f:
-			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // copyIfThere copies a file with its modification time; a missing one is fine.
@@ -226,7 +189,7 @@ func (r *Repository) Files(ctx context.Context, ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.git.run(ctx, call{gitDir: v.dir, args: []string{"ls-tree", "-r", "-z", "--name-only", "--full-tree", oid}})
+	out, err := r.git.Run(ctx, git.Call{GitDir: v.dir, Args: []string{"ls-tree", "-r", "-z", "--name-only", "--full-tree", oid}})
 	if err != nil {
 		return nil, fmt.Errorf("files of %s: %w", ref, err)
 	}
@@ -247,7 +210,7 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 	}
 	var first error
 	for _, name := range []string{ref, "origin/" + ref} {
-		oid, err := r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
+		oid, err := r.git.Line(ctx, git.Call{GitDir: v.dir, Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
 		if err == nil {
 			return oid, nil
 		}
@@ -374,7 +337,7 @@ func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, bef
 		base.OID = oid
 		return base, nil
 	}
-	base.OID, err = r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
+	base.OID, err = r.git.Line(ctx, git.Call{GitDir: v.dir, Args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
 	if err == nil || ctx.Err() != nil {
 		return base, err
 	}
@@ -401,19 +364,10 @@ func (v *view) defaultBranch() string {
 func branchName(ref string) string { return strings.TrimPrefix(short(ref), "origin/") }
 
 func (v *view) isShallow(oid string) bool {
-	for _, s := range readLines(filepath.Join(v.dir, "shallow")) {
+	for _, s := range git.Shallow(v.dir) {
 		if s == oid {
 			return true
 		}
 	}
 	return false
-}
-
-// readLines returns the non-empty lines of a file, none when it is missing.
-func readLines(path string) []string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(data))
 }

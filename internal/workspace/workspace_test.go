@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,37 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
-
-func TestNewGitWithoutGit(t *testing.T) {
-	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	if _, err := NewGit("git", []string{"PATH=" + t.TempDir()}, log); !errors.Is(err, ErrNoGit) {
-		t.Errorf("no git in PATH: %v, want ErrNoGit", err)
-	}
-	old := filepath.Join(t.TempDir(), "git")
-	if err := os.WriteFile(old, []byte("#!/bin/sh\necho git version 2.17.1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewGit(old, nil, log); !errors.Is(err, ErrNoGit) || !strings.Contains(err.Error(), "2.36") {
-		t.Errorf("old git: %v, want ErrNoGit that names the version needed", err)
-	}
-}
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	dir := newRepo(t)
 	user(t, dir, "remote", "add", "origin", "git@github.com:acme/widget.git")
-	r := must[*Repository](t)(g.Discover(t.Context(), filepath.Join(dir, "src")))
+	r := must[*Repository](t)(Discover(t.Context(), g, filepath.Join(dir, "src")))
 	if r.Root != dir || r.Name != "acme/widget" || r.Format != "sha1" || r.Shallow || r.Partial {
 		t.Errorf("got %+v", r)
 	}
 	bare := filepath.Join(dir, "evil.git")
 	user(t, dir, "init", "-q", "--bare", bare)
 	for _, at := range []string{t.TempDir(), filepath.Join(dir, "README"), filepath.Join(dir, "missing"), bare, filepath.Join(dir, ".git")} {
-		if _, err := g.Discover(t.Context(), at); !errors.Is(err, ErrNotRepository) {
+		if _, err := Discover(t.Context(), g, at); !errors.Is(err, ErrNotRepository) {
 			t.Errorf("Discover(%s): %v, want ErrNotRepository", at, err)
 		}
 	}
@@ -71,7 +56,7 @@ func TestNameFromURL(t *testing.T) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
-	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir))
+	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir))
 	for _, ref := range []string{"HEAD", "topic", "main", "v1", "HEAD~1", "refs/heads/main", user(t, dir, "rev-parse", "HEAD")[:10]} {
 		if got, want := must[string](t)(r.Resolve(t.Context(), ref)), user(t, dir, "rev-parse", ref+"^{commit}"); got != want {
 			t.Errorf("Resolve(%s) = %s, want %s", ref, got, want)
@@ -91,7 +76,7 @@ func TestResolveRemoteBranch(t *testing.T) {
 	up := newRepo(t)
 	clone := filepath.Join(t.TempDir(), "c")
 	user(t, up, "clone", "-q", up, clone)
-	r := must[*Repository](t)(newGit(t).Discover(t.Context(), clone))
+	r := must[*Repository](t)(Discover(t.Context(), newGit(t), clone))
 	if got, want := must[string](t)(r.Resolve(t.Context(), "main")), user(t, up, "rev-parse", "main"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -136,7 +121,7 @@ func TestDefaultRange(t *testing.T) {
 		if tt.prepare != nil {
 			user(t, tt.dir, tt.prepare...)
 		}
-		r := must[*Repository](t)(g.Discover(t.Context(), tt.dir))
+		r := must[*Repository](t)(Discover(t.Context(), g, tt.dir))
 		base, head, err := r.DefaultRange(t.Context())
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -171,7 +156,7 @@ func TestDefaultBase(t *testing.T) {
 		{clone, "topic", "origin/topic", "origin/topic~1", "origin/topic~1"},
 	} {
 		user(t, tt.dir, "checkout", "-q", tt.out)
-		r := must[*Repository](t)(g.Discover(t.Context(), tt.dir))
+		r := must[*Repository](t)(Discover(t.Context(), g, tt.dir))
 		base, err := r.DefaultBase(t.Context(), Ref{Name: tt.head, OID: user(t, tt.dir, "rev-parse", tt.head)})
 		if want := (Ref{tt.name, user(t, tt.dir, "rev-parse", tt.base)}); err != nil || base != want {
 			t.Errorf("%s on %s: %v, %v, want %v", tt.head, tt.out, base, err, want)
@@ -232,7 +217,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("Patch of one path:\n%s", patch)
 	}
 	patch, err := m.Patch(t.Context(), base, head, 100)
-	if !errors.Is(err, ErrTooLarge) || len(patch) > 100 || !strings.HasSuffix(string(patch), "\n") {
+	if !errors.Is(err, git.ErrTooLarge) || len(patch) > 100 || !strings.HasSuffix(string(patch), "\n") {
 		t.Errorf("Patch cut: %q, %v", patch, err)
 	}
 
@@ -304,7 +289,7 @@ func TestShallow(t *testing.T) {
 	}
 
 	_, other := open(t, g, clone)
-	if err := errors.Join(other.Import(t.Context(), r, base, head), other.Fetch(t.Context(), Remote{URL: "file://" + up}, base, head)); err != nil {
+	if err := errors.Join(other.Import(t.Context(), r, base, head), other.Fetch(t.Context(), git.Remote{URL: "file://" + up}, base, head)); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := must[string](t)(other.MergeBase(t.Context(), base, head)), user(t, up, "merge-base", "main", "topic"); got != want {
@@ -312,7 +297,7 @@ func TestShallow(t *testing.T) {
 	}
 
 	user(t, clone, "fetch", "-q", "--unshallow")
-	r = must[*Repository](t)(g.Discover(t.Context(), clone))
+	r = must[*Repository](t)(Discover(t.Context(), g, clone))
 	if err := m.Import(t.Context(), r, base, head); err != nil {
 		t.Fatal(err)
 	}
@@ -362,9 +347,9 @@ func TestPartial(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	up := newRepo(t)
-	m := must[*Mirror](t)(newGit(t).OpenMirror(t.Context(), filepath.Join(t.TempDir(), "p", "mirror.git"), ""))
+	m := must[*Mirror](t)(OpenMirror(t.Context(), newGit(t), filepath.Join(t.TempDir(), "p", "mirror.git"), ""))
 	head := user(t, up, "rev-parse", "HEAD")
-	if err := m.Fetch(t.Context(), Remote{URL: "file://" + up}, head); err != nil {
+	if err := m.Fetch(t.Context(), git.Remote{URL: "file://" + up}, head); err != nil {
 		t.Fatal(err)
 	}
 	if c := must[Commit](t)(m.Describe(t.Context(), head)); c.Subject != "three" {
@@ -373,12 +358,12 @@ func TestFetch(t *testing.T) {
 	if text := read(t, m.Dir, "config"); strings.Contains(text, "remote") || strings.Contains(text, up) {
 		t.Errorf("the mirror remembers its remote:\n%s", text)
 	}
-	err := m.Fetch(t.Context(), Remote{URL: "https://me:secret@127.0.0.1:1/o/r"}, strings.Repeat("3", 40))
+	err := m.Fetch(t.Context(), git.Remote{URL: "https://me:secret@127.0.0.1:1/o/r"}, strings.Repeat("3", 40))
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v, want one without the password", err)
 	}
 	marker := filepath.Join(t.TempDir(), "marker")
-	if err := m.Fetch(t.Context(), Remote{URL: "ext::touch " + marker}, head[:39]+"0"); err == nil {
+	if err := m.Fetch(t.Context(), git.Remote{URL: "ext::touch " + marker}, head[:39]+"0"); err == nil {
 		t.Error("ext:: was fetched from")
 	}
 	if _, err := os.Stat(marker); err == nil {
@@ -406,7 +391,7 @@ func TestTags(t *testing.T) {
 	}
 	user(t, dir, "tag", "-d", "light")
 	user(t, dir, "tag", "-f", "v1", "HEAD~1")
-	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir)) // as the next run does: its refs are of when it was found
+	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir)) // as the next run does: its refs are of when it was found
 	if err := m.Import(t.Context(), r, head); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +416,7 @@ func TestSHA256(t *testing.T) {
 		t.Errorf("changed %q", got)
 	}
 	// The same path, then another format: the mirror is made again.
-	m2 := must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
+	m2 := must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, "sha1"))
 	if pins := m2.pins(); len(pins) != 0 {
 		t.Errorf("pins of another object format: %q", pins)
 	}
@@ -457,7 +442,7 @@ func TestBrokenMirror(t *testing.T) {
 	if err := os.RemoveAll(m.path("objects")); err != nil {
 		t.Fatal(err)
 	}
-	m = must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
+	m = must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, "sha1"))
 	if err := m.Import(t.Context(), r, head); err != nil {
 		t.Fatal(err)
 	}
@@ -465,8 +450,8 @@ func TestBrokenMirror(t *testing.T) {
 	// Another user's configuration is not used.
 	marker := filepath.Join(t.TempDir(), "marker")
 	write(t, m.Dir, map[string]string{"config": "[core]\n\tfsmonitor = touch " + marker + "\n[filter \"x\"]\n\tsmudge = touch " + marker + "\n"})
-	m = must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
-	if got := read(t, m.Dir, "config"); got != configText("sha1", true) {
+	m = must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, "sha1"))
+	if got := read(t, m.Dir, "config"); got != git.Config("sha1", true) {
 		t.Errorf("config:\n%s", got)
 	}
 }

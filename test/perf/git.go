@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
 // The size of the large repository.
@@ -33,7 +34,7 @@ func largeRepository(ctx context.Context, l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	git, err := workspace.NewGit("git", l.env, slog.New(slog.DiscardHandler))
+	g, err := git.New("git", l.env, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func largeRepository(ctx context.Context, l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fetched{git: git, from: workspace.Remote{URL: "file://" + dir, Size: size >> 10}, base: ids[0], head: ids[1], next: ids[2]}
+	f := &fetched{git: g, from: git.Remote{URL: "file://" + dir, Size: size >> 10}, base: ids[0], head: ids[1], next: ids[2]}
 	times := map[string][]time.Duration{}
 	for i := range max(1, l.rounds/2) {
 		round := filepath.Join(l.dir, fmt.Sprint("round", i))
@@ -70,8 +71,8 @@ func largeRepository(ctx context.Context, l *lab) ([]figure, error) {
 
 // fetched are two changes in a repository that a mirror fetches from.
 type fetched struct {
-	git              *workspace.Git
-	from             workspace.Remote
+	git              *git.Git
+	from             git.Remote
 	base, head, next string
 }
 
@@ -115,7 +116,7 @@ func (f *fetched) measure(ctx context.Context, dir string, times map[string][]ti
 
 // toDiff fetches commits into a mirror and makes their diff.
 func (f *fetched) toDiff(ctx context.Context, dir, head string) (m *workspace.Mirror, merge string, err error) {
-	if m, err = f.git.OpenMirror(ctx, dir, ""); err != nil {
+	if m, err = workspace.OpenMirror(ctx, f.git, dir, ""); err != nil {
 		return nil, "", err
 	}
 	if err := m.Fetch(ctx, f.from, f.base, head); err != nil {

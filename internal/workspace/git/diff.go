@@ -1,4 +1,4 @@
-package workspace
+package git
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 )
 
-// A rawChange is one record of git's raw diff format.
-type rawChange struct {
-	oldMode, newMode, oldOID, newOID string
-	status                           byte
-	oldPath, path                    string
+// A RawChange is one record of git's raw diff format.
+type RawChange struct {
+	OldMode, NewMode, OldOID, NewOID string
+	Status                           byte
+	OldPath, Path                    string
 }
 
-// parseRaw reads a raw diff made with -z.
-func parseRaw(out []byte) ([]rawChange, error) {
+// ParseRaw reads a raw diff made with -z.
+func ParseRaw(out []byte) ([]RawChange, error) {
 	records, rest, err := cutRaw(strings.Split(string(out), "\x00"))
 	if err == nil && len(rest) > 0 && rest[0] != "" {
 		err = fmt.Errorf("raw diff: unexpected %q", rest[0])
@@ -25,20 +25,20 @@ func parseRaw(out []byte) ([]rawChange, error) {
 }
 
 // cutRaw reads raw records as long as there are any.
-func cutRaw(parts []string) ([]rawChange, []string, error) {
-	var records []rawChange
+func cutRaw(parts []string) ([]RawChange, []string, error) {
+	var records []RawChange
 	for len(parts) > 1 && strings.HasPrefix(parts[0], ":") {
 		f := strings.Fields(parts[0][1:])
 		if len(f) != 5 {
 			return nil, nil, fmt.Errorf("raw diff: unexpected %q", parts[0])
 		}
-		r := rawChange{oldMode: f[0], newMode: f[1], oldOID: f[2], newOID: f[3], status: f[4][0], path: parts[1]}
+		r := RawChange{OldMode: f[0], NewMode: f[1], OldOID: f[2], NewOID: f[3], Status: f[4][0], Path: parts[1]}
 		parts = parts[2:]
-		if r.status == 'R' || r.status == 'C' {
+		if r.Status == 'R' || r.Status == 'C' {
 			if len(parts) < 2 {
-				return nil, nil, fmt.Errorf("raw diff: %q has no second path", r.path)
+				return nil, nil, fmt.Errorf("raw diff: %q has no second path", r.Path)
 			}
-			r.oldPath, r.path = r.path, parts[0]
+			r.OldPath, r.Path = r.Path, parts[0]
 			parts = parts[1:]
 		}
 		records = append(records, r)
@@ -46,8 +46,8 @@ func cutRaw(parts []string) ([]rawChange, []string, error) {
 	return records, parts, nil
 }
 
-// parseDiff reads a raw diff followed by line counts, both made with -z.
-func parseDiff(out []byte) ([]change.File, error) {
+// ParseDiff reads a raw diff followed by line counts, both made with -z.
+func ParseDiff(out []byte) ([]change.File, error) {
 	records, parts, err := cutRaw(strings.Split(string(out), "\x00"))
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func parseDiff(out []byte) ([]change.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		at[r.path] = len(files)
-		files = append(files, change.File{Path: r.path, OldPath: r.oldPath, Status: s})
+		at[r.Path] = len(files)
+		files = append(files, change.File{Path: r.Path, OldPath: r.OldPath, Status: s})
 	}
 	for len(parts) > 0 && parts[0] != "" {
 		f := strings.SplitN(parts[0], "\t", 3)
@@ -92,8 +92,8 @@ func parseDiff(out []byte) ([]change.File, error) {
 	return files, nil
 }
 
-func status(r rawChange) (change.Status, error) {
-	switch r.status {
+func status(r RawChange) (change.Status, error) {
+	switch r.Status {
 	case 'A':
 		return change.Added, nil
 	case 'M':
@@ -107,5 +107,5 @@ func status(r rawChange) (change.Status, error) {
 	case 'T':
 		return change.Retyped, nil
 	}
-	return "", fmt.Errorf("raw diff: unknown status %q of %q", r.status, r.path)
+	return "", fmt.Errorf("raw diff: unknown status %q of %q", r.Status, r.Path)
 }

@@ -1,4 +1,10 @@
-package workspace
+// Package git runs the git command in one hardened way.
+//
+// A [Git] gives it fixed settings and an environment of its own, so that nothing that the
+// user, the machine or a repository configures is run, and bounds what it may answer.
+// Where a [Call] names no repository, git finds none. Arguments are the harness's own:
+// nothing that a model or a change wrote may stand where git takes options.
+package git
 
 import (
 	"bytes"
@@ -35,23 +41,25 @@ const maxOutput = 1 << 28
 // It is safe for concurrent use.
 type Git struct {
 	// Excludes names the operator's own file of ignore patterns (usually
-	// ~/.config/git/ignore), which Snapshot respects beside the repository's;
+	// ~/.config/git/ignore), which snapshots respect beside the repository's;
 	// may be empty.
 	Excludes string
 	// Temp is where short-lived views are made; empty: the system's folder.
 	Temp string
 
+	// Log gets each command, and what those who run them have to say.
+	Log *slog.Logger
+
 	path    string
 	env     []string
 	version string
-	log     *slog.Logger
 }
 
-// NewGit looks at the git command at path (a name is looked up in the PATH of
+// New looks at the git command at path (a name is looked up in the PATH of
 // env) and returns ErrNoGit when it is missing or too old. Of env, variables
 // that would steer git itself or the dynamic linker are left out.
-func NewGit(path string, env []string, log *slog.Logger) (*Git, error) {
-	g := &Git{env: cleanEnv(env), log: log}
+func New(path string, env []string, log *slog.Logger) (*Git, error) {
+	g := &Git{env: cleanEnv(env), Log: log}
 	found, err := lookPath(path, g.env)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
@@ -59,7 +67,7 @@ func NewGit(path string, env []string, log *slog.Logger) (*Git, error) {
 	g.path = found
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	out, err := g.run(ctx, call{args: []string{"version"}})
+	out, err := g.Run(ctx, Call{Args: []string{"version"}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
 	}
@@ -161,88 +169,88 @@ var fixedArgs = []string{
 	"-c", "advice.detachedHead=false",
 }
 
-// A call is one git command.
-type call struct {
-	dir      string   // working directory; empty: the root, so that git finds no repository by itself
-	gitDir   string   // repository; empty: found from dir
-	env      []string // more environment
-	protocol string   // transports allowed, colon-separated; empty: none at all
-	stdin    io.Reader
-	max      int64 // bytes of output; 0: maxOutput
-	args     []string
+// A Call is one git command.
+type Call struct {
+	Dir      string   // working directory; empty: the root, so that git finds no repository by itself
+	GitDir   string   // repository; empty: found from Dir
+	Env      []string // more environment
+	Protocol string   // transports allowed, colon-separated; empty: none at all
+	Stdin    io.Reader
+	Max      int64 // bytes of output; 0: 256 MiB
+	Args     []string
 }
 
-// A gitError is a git command that did not end well.
-type gitError struct {
+// An Error is a git command that did not end well.
+type Error struct {
 	verb   string
-	exit   int // -1 when it was killed or never started
-	stderr string
+	Exit   int // -1 when it was killed or never started
+	Stderr string
 	err    error
 }
 
-func (e *gitError) Error() string {
-	if e.stderr == "" {
+func (e *Error) Error() string {
+	if e.Stderr == "" {
 		return "git " + e.verb + ": " + e.err.Error()
 	}
-	return "git " + e.verb + ": " + e.stderr
+	return "git " + e.verb + ": " + e.Stderr
 }
 
-func (e *gitError) Unwrap() error { return e.err }
+func (e *Error) Unwrap() error { return e.err }
 
-// exitCode returns the exit code that err reports, or -1.
-func exitCode(err error) int {
-	var ge *gitError
+// ExitCode returns the exit code that err reports, or -1.
+func ExitCode(err error) int {
+	var ge *Error
 	if errors.As(err, &ge) {
-		return ge.exit
+		return ge.Exit
 	}
 	return -1
 }
 
-// run runs a git command and returns its output. When that is longer than
-// c.max the beginning is returned together with ErrTooLarge.
-func (g *Git) run(ctx context.Context, c call) ([]byte, error) {
+// Run runs a git command and returns its output. When that is longer than
+// c.Max the beginning is returned together with ErrTooLarge.
+func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	limit := c.max
+	limit := c.Max
 	if limit == 0 {
 		limit = maxOutput
 	}
 	out := &capped{max: limit, full: cancel}
-	err := g.stream(ctx, c, out)
+	err := g.Stream(ctx, c, out)
 	if out.over {
-		return out.buf.Bytes(), fmt.Errorf("git %s: %w: more than %d bytes", verb(c.args), ErrTooLarge, limit)
+		return out.buf.Bytes(), fmt.Errorf("git %s: %w: more than %d bytes", verb(c.Args), ErrTooLarge, limit)
 	}
 	return out.buf.Bytes(), err
 }
 
-// line runs a git command that answers one line; only the final newline is cut.
-func (g *Git) line(ctx context.Context, c call) (string, error) {
-	out, err := g.run(ctx, c)
+// Line runs a git command that answers one line; only the final newline is cut.
+func (g *Git) Line(ctx context.Context, c Call) (string, error) {
+	out, err := g.Run(ctx, c)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// stream runs a git command that writes to stdout.
-func (g *Git) stream(ctx context.Context, c call, stdout io.Writer) error {
+// Stream runs a git command that writes to stdout.
+func (g *Git) Stream(ctx context.Context, c Call, stdout io.Writer) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	args := fixedArgs
-	if c.gitDir != "" {
-		args = append([]string{"--git-dir=" + c.gitDir}, args...)
+	if c.GitDir != "" {
+		args = append([]string{"--git-dir=" + c.GitDir}, args...)
 	}
-	args = append(args[:len(args):len(args)], c.args...)
+	args = append(args[:len(args):len(args)], c.Args...)
 	cmd := exec.CommandContext(ctx, g.path, args...)
-	cmd.Dir = c.dir
+	cmd.Dir = c.Dir
 	if cmd.Dir == "" {
 		cmd.Dir = "/"
 	}
-	protocol := c.protocol
+	protocol := c.Protocol
 	if protocol == "" {
 		protocol = "none"
 	}
 	cmd.Env = append(g.env[:len(g.env):len(g.env)], "GIT_ALLOW_PROTOCOL="+protocol)
-	cmd.Env = append(cmd.Env, c.env...)
-	cmd.Stdin = c.stdin
+	cmd.Env = append(cmd.Env, c.Env...)
+	cmd.Stdin = c.Stdin
 	cmd.Stdout = stdout
 	stderr := &capped{max: 8 << 10, keep: true}
 	cmd.Stderr = stderr
@@ -250,23 +258,23 @@ func (g *Git) stream(ctx context.Context, c call, stdout io.Writer) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
-	g.log.DebugContext(ctx, "git", "verb", verb(c.args), "git_dir", c.gitDir, "error", err)
+	g.Log.DebugContext(ctx, "git", "verb", verb(c.Args), "git_dir", c.GitDir, "error", err)
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("git %s: %w", verb(c.args), context.Cause(ctx))
+		return fmt.Errorf("git %s: %w", verb(c.Args), context.Cause(ctx))
 	}
-	return &gitError{
-		verb:   verb(c.args),
-		exit:   cmd.ProcessState.ExitCode(),
-		stderr: strings.TrimSpace(stderr.buf.String()),
+	return &Error{
+		verb:   verb(c.Args),
+		Exit:   cmd.ProcessState.ExitCode(),
+		Stderr: strings.TrimSpace(stderr.buf.String()),
 		err:    err,
 	}
 }
 
-// pump runs git commands at once, each one's output being the next one's input.
-func (g *Git) pump(ctx context.Context, calls ...call) error {
+// Pump runs git commands at once, each one's output being the next one's input.
+func (g *Git) Pump(ctx context.Context, calls ...Call) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var in *os.File
 	for i, c := range calls {
@@ -280,7 +288,7 @@ func (g *Git) pump(ctx context.Context, calls ...call) error {
 		from := in
 		in = r
 		if from != nil {
-			c.stdin = from
+			c.Stdin = from
 		}
 		last := i == len(calls)-1
 		group.Go(func() error {
@@ -290,9 +298,9 @@ func (g *Git) pump(ctx context.Context, calls ...call) error {
 			}
 			if last {
 				r.Close()
-				return g.stream(ctx, c, io.Discard)
+				return g.Stream(ctx, c, io.Discard)
 			}
-			return g.stream(ctx, c, w)
+			return g.Stream(ctx, c, w)
 		})
 	}
 	return group.Wait()
