@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 func configCommand(p *program) *cobra.Command {
@@ -56,7 +56,7 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 // configuration reads the file that was named, else the repository's; nil where
 // that is not there.
 func (p *program) configuration(dir string, args []string) (name string, data []byte, err error) {
-	name = filepath.Join(workspace.TopOf(dir), filepath.FromSlash(config.Path))
+	name = filepath.Join(repository.Top(dir), filepath.FromSlash(config.Path))
 	if len(args) > 0 {
 		name = args[0]
 	}

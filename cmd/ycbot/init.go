@@ -14,7 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/scaffold"
 	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 func initCommand(p *program) *cobra.Command {
@@ -44,7 +44,7 @@ Nothing that is there is changed without --force, and nothing is committed.`,
 
 // init does "ycbot init".
 func (p *program) init(ctx context.Context, dir string, force bool, forks string) error {
-	top := workspace.TopOf(dir)
+	top := repository.Top(dir)
 	if _, err := os.Stat(filepath.Join(top, ".git")); err != nil {
 		return fmt.Errorf("%s is in no git repository: run \"git init\" there first, or name another folder with -C", dir)
 	}

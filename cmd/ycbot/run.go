@@ -22,7 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/usage"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // runOptions are the flags of "ycbot run".
@@ -56,11 +56,11 @@ type runOptions struct {
 	pr               int    // pull request; 0: none
 	repo             string // of the pull request; empty: origin
 	publish          bool
-	remote           bool                  // the change is not in a repository here
-	found            *workspace.Repository // that the change is in; nil: it is in none here
-	forecast         bool                  // the sandbox may be tried out beside the beginning of the run
-	first            func(*report.Report)  // is shown what the decisive part came to; nil: it is shown to no one
-	noRace           string                // why the race detector is left out; empty: it is not
+	remote           bool                   // the change is not in a repository here
+	found            *repository.Repository // that the change is in; nil: it is in none here
+	forecast         bool                   // the sandbox may be tried out beside the beginning of the run
+	first            func(*report.Report)   // is shown what the decisive part came to; nil: it is shown to no one
+	noRace           string                 // why the race detector is left out; empty: it is not
 }
 
 func newRunOptions() *runOptions {

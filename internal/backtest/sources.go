@@ -10,15 +10,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Sources are the repository that dir lies in, or where repos is not empty each one in the
 // folder of that name.
 func Sources(ctx context.Context, g *git.Git, dir, repos string) ([]Source, error) {
 	if repos == "" {
-		r, err := workspace.Discover(ctx, g, dir)
+		r, err := repository.Discover(ctx, g, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func Sources(ctx context.Context, g *git.Git, dir, repos string) ([]Source, erro
 			return nil, err
 		}
 		src := Source{Name: strings.TrimSuffix(e.Name(), ".git"), GitDir: dir, Format: "sha1"}
-		if r, err := workspace.Discover(ctx, g, dir); err == nil && sameDir(r.Root, dir) {
+		if r, err := repository.Discover(ctx, g, dir); err == nil && sameDir(r.Root, dir) {
 			src = Source{Name: r.Name, GitDir: r.GitDir, Format: r.Format}
 		} else if _, err := os.Stat(filepath.Join(dir, "objects")); err != nil {
 			continue // no repository

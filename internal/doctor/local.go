@@ -21,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // git looks for git, the repository, and what "ycbot run" would verify.
@@ -31,8 +32,8 @@ func (in Input) git(ctx context.Context, c *area) {
 		return
 	}
 	c.ok("git %s", g.Version())
-	r, err := workspace.Discover(ctx, g, in.Dir)
-	if errors.Is(err, workspace.ErrNotRepository) {
+	r, err := repository.Discover(ctx, g, in.Dir)
+	if errors.Is(err, repository.ErrNotRepository) {
 		c.skip("", "%v", err)
 		return
 	}
@@ -49,7 +50,7 @@ func (in Input) git(ctx context.Context, c *area) {
 	}
 	c.ok("repository %s at %s%s", r.Name, r.Root, notes)
 	base, head, err := r.DefaultRange(ctx)
-	if errors.Is(err, workspace.ErrFirstCommit) {
+	if errors.Is(err, repository.ErrFirstCommit) {
 		c.ok("\"ycbot run\" compares %s (%s) with nothing: it is the first commit", head.Name, change.Short(head.OID))
 		return
 	}
@@ -139,7 +140,7 @@ func (in Input) agents(c *area) {
 
 // config reads the configuration as it stands in the working tree.
 func (in Input) config(c *area) {
-	data, err := os.ReadFile(filepath.Join(workspace.TopOf(in.Dir), filepath.FromSlash(config.Path)))
+	data, err := os.ReadFile(filepath.Join(repository.Top(in.Dir), filepath.FromSlash(config.Path)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)
@@ -169,7 +170,7 @@ func (in Input) toolchains(ctx context.Context, c *area) {
 		c.skip("", "git is not there")
 		return
 	}
-	r, err := workspace.Discover(ctx, g, in.Dir)
+	r, err := repository.Discover(ctx, g, in.Dir)
 	if err != nil {
 		c.skip("", "no repository: nothing to build")
 		return
@@ -212,7 +213,7 @@ func (in Input) toolchains(ctx context.Context, c *area) {
 
 // namesCommands reports whether the configuration of the working tree has commands.
 func namesCommands(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(workspace.TopOf(dir), filepath.FromSlash(config.Path)))
+	data, err := os.ReadFile(filepath.Join(repository.Top(dir), filepath.FromSlash(config.Path)))
 	if err != nil {
 		return false
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/orchestrator/route"
-	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // askTime is how long someone may take to answer the doctor.
@@ -177,7 +177,7 @@ func (in Input) origin(ctx context.Context) (github.Repo, bool) {
 	if err != nil {
 		return github.Repo{}, false
 	}
-	r, err := workspace.Discover(ctx, g, in.Dir)
+	r, err := repository.Discover(ctx, g, in.Dir)
 	if err != nil {
 		return github.Repo{}, false
 	}

@@ -41,3 +41,22 @@ func WriteWhole(name string, data []byte) error {
 	}
 	return err
 }
+
+// CopyIfThere copies a file with its modification time; a missing one is fine.
+func CopyIfThere(from, to string) error {
+	data, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}

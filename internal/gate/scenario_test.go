@@ -33,6 +33,7 @@ import (
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -434,7 +435,7 @@ func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mi
 		lay(t, src, s.tip)
 		tip = commit(t, src)
 	}
-	repo, err := workspace.Discover(ctx, w.git, src)
+	repo, err := repository.Discover(ctx, w.git, src)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/hook"
-	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // systemHooks are the hooks of the machine.
@@ -28,7 +28,7 @@ func (m Machine) hooks(ctx context.Context, g *git.Git, home string) (*hook.Runn
 		return nil, err
 	}
 	if len(mine) > 0 {
-		if repo, err := workspace.Discover(ctx, g, home); err == nil {
+		if repo, err := repository.Discover(ctx, g, home); err == nil {
 			return nil, fmt.Errorf("hooks: %s lies in the repository %s: hooks are the operator's and never a repository's; keep YCBOT_HOME elsewhere", own, repo.Root)
 		}
 	}

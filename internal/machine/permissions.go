@@ -9,7 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/usage"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // SystemPermissions is the permission file of the machine.
@@ -55,7 +55,7 @@ func (m Machine) Permissions(o PermissionFiles) ([]policy.File, error) {
 	if o.Local {
 		shared = append(shared, local...)
 	}
-	top := workspace.TopOf(o.Dir)
+	top := repository.Top(o.Dir)
 	for _, name := range shared {
 		if err := add(filepath.Join(top, filepath.FromSlash(name)), name, false); err != nil {
 			return nil, err

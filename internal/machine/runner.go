@@ -19,8 +19,8 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Settings say how runs are executed here.
@@ -38,7 +38,7 @@ type Settings struct {
 
 // Runner makes what runs need on this machine, and finds the repository that s.Dir lies
 // in; nil where s is remote.
-func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, found *workspace.Repository, err error) {
+func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, found *repository.Repository, err error) {
 	home, err := m.Home()
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +78,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		return nil, nil, err
 	}
 	if !s.Remote { // where there is no repository, no one waits for the sandbox to be tried out
-		if found, err = workspace.Discover(ctx, g, s.Dir); err != nil {
+		if found, err = repository.Discover(ctx, g, s.Dir); err != nil {
 			return nil, nil, err
 		}
 	}

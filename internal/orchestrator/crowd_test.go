@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Eight agents at once, three of them running, on one repository: each has a
@@ -76,7 +77,7 @@ func newCrowd(t *testing.T) *crowd {
 	}
 	gitIn(t, repo, "add", "-A")
 	gitIn(t, repo, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first")
-	r, err := workspace.Discover(t.Context(), g, repo)
+	r, err := repository.Discover(t.Context(), g, repo)
 	if err != nil {
 		t.Fatal(err)
 	}

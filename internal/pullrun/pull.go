@@ -21,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A Request names a pull request.
@@ -75,7 +76,7 @@ func pullRepo(ctx context.Context, m machine.Machine, r Request) (github.Repo, e
 		if err != nil {
 			return github.Repo{}, err
 		}
-		found, err := workspace.Discover(ctx, g, r.Dir)
+		found, err := repository.Discover(ctx, g, r.Dir)
 		if err != nil {
 			return github.Repo{}, fmt.Errorf("%w; or name the repository with --repo OWNER/NAME", err)
 		}

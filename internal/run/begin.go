@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
-	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A begun run has its directory, and knows its job and where its folders lie. Stages
@@ -22,8 +22,8 @@ type begun struct {
 	job       Job
 	dir       *rundir.Dir
 	layout    rundir.Layout
-	root      string                // what stands for the repository
-	repo      *workspace.Repository // nil for a pull request
+	root      string                 // what stands for the repository
+	repo      *repository.Repository // nil for a pull request
 	ends      ends
 	identity  rundir.Identity
 	settings  rundir.Settings
@@ -36,7 +36,7 @@ type begun struct {
 // ends are the commits that the change lies between, as they were when the run
 // began, or why there are none.
 type ends struct {
-	base, head workspace.Ref
+	base, head repository.Ref
 	err        error
 }
 
@@ -98,7 +98,7 @@ func (r *Runner) locate(ctx context.Context, b *begun) (err error) {
 		return nil
 	}
 	if b.repo = b.job.Repo; b.repo == nil {
-		if b.repo, err = workspace.Discover(ctx, r.Git, b.job.Dir); err != nil {
+		if b.repo, err = repository.Discover(ctx, r.Git, b.job.Dir); err != nil {
 			return &rundir.UsageError{Err: err}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // configFile is where a repository keeps its configuration.
@@ -175,16 +176,16 @@ func (r *Runner) leftOut(ctx context.Context, b *begun) func() string {
 // refs is the rule for what is compared with what. A base without an id is nothing:
 // the head is the first commit. With --dirty and no base
 // named, uncommitted work is compared like committed work is.
-func refs(ctx context.Context, repo *workspace.Repository, job Job) (base, head workspace.Ref, err error) {
-	named := func(name string) (workspace.Ref, error) {
+func refs(ctx context.Context, repo *repository.Repository, job Job) (base, head repository.Ref, err error) {
+	named := func(name string) (repository.Ref, error) {
 		oid, err := repo.Resolve(ctx, name)
-		return workspace.Ref{Name: name, OID: oid}, err
+		return repository.Ref{Name: name, OID: oid}, err
 	}
 	switch {
 	case job.Base == "" && job.Head == "" && !job.Dirty:
 		base, head, err = repo.DefaultRange(ctx)
-		if errors.Is(err, workspace.ErrFirstCommit) {
-			return workspace.Ref{Name: nothing}, head, nil
+		if errors.Is(err, repository.ErrFirstCommit) {
+			return repository.Ref{Name: nothing}, head, nil
 		}
 		return base, head, err
 	case job.Base == "" && job.Dirty:
@@ -202,7 +203,7 @@ func refs(ctx context.Context, repo *workspace.Repository, job Job) (base, head 
 		}
 		return base, head, err
 	case workspace.NothingID(repo.Format):
-		return workspace.Ref{Name: nothing}, head, nil
+		return repository.Ref{Name: nothing}, head, nil
 	default:
 		base, err = named(job.Base)
 		return base, head, err
@@ -211,12 +212,12 @@ func refs(ctx context.Context, repo *workspace.Repository, job Job) (base, head 
 
 // dirtyRange compares the working tree with where its branch left the default
 // branch; on the default branch itself, with its last commit.
-func dirtyRange(ctx context.Context, repo *workspace.Repository) (base, head workspace.Ref, err error) {
+func dirtyRange(ctx context.Context, repo *repository.Repository) (base, head repository.Ref, err error) {
 	oid, err := repo.Resolve(ctx, "HEAD")
 	if err != nil {
 		return base, head, err
 	}
-	head = workspace.Ref{Name: "HEAD", OID: oid}
+	head = repository.Ref{Name: "HEAD", OID: oid}
 	base, _, err = repo.DefaultRange(ctx)
 	if err != nil || base.Name == "HEAD~1" {
 		return head, head, nil //nolint:nilerr // without a default branch there is still the last commit

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // The server of Git LFS is the one that the base names, else the repository's own.
@@ -70,7 +71,7 @@ func TestBringContents(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "sh", "-c", "cd '"+dir+"' && "+script).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	repo, err := workspace.Discover(t.Context(), g, dir)
+	repo, err := repository.Discover(t.Context(), g, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A Repeat is a recorded run that is done again, with the same range and the same
@@ -113,7 +114,7 @@ func jobOf(from *rundir.Recorded, o RepeatOptions) (Job, error) {
 }
 
 // bring makes sure that the mirror has the commits of a recorded source.
-func bring(ctx context.Context, m *workspace.Mirror, repo *workspace.Repository, src rundir.Source) error {
+func bring(ctx context.Context, m *workspace.Mirror, repo *repository.Repository, src rundir.Source) error {
 	c := src.Change
 	if src.Lacks == rundir.EmptyRepo {
 		if _, err := m.Nothing(ctx); err != nil {

@@ -28,8 +28,8 @@ import (
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
-	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A Runner holds what every run needs.
@@ -60,14 +60,14 @@ type Runner struct {
 
 // A Job says what to verify.
 type Job struct {
-	ID     string                // of the run; made up where empty, kept by a run that is continued
-	Dir    string                // a folder in the repository
-	Repo   *workspace.Repository // that Dir lies in; nil: it is looked for
-	Base   string                // ref; empty: the default range
-	Head   string                // ref; empty: HEAD
-	Dirty  bool                  // the working tree is the head
-	Pull   *Pull                 // a pull request, in place of Dir, Base, Head and Dirty
-	Task   string                // what the change is said to do
+	ID     string                 // of the run; made up where empty, kept by a run that is continued
+	Dir    string                 // a folder in the repository
+	Repo   *repository.Repository // that Dir lies in; nil: it is looked for
+	Base   string                 // ref; empty: the default range
+	Head   string                 // ref; empty: HEAD
+	Dirty  bool                   // the working tree is the head
+	Pull   *Pull                  // a pull request, in place of Dir, Base, Head and Dirty
+	Task   string                 // what the change is said to do
 	Config *ConfigFile
 	// AgentsDir is a folder of the base commit whose agents count as the operator's.
 	AgentsDir string

@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // hostileCommands are what a change, or a model that it talked round, may run.
@@ -189,7 +190,7 @@ func newCorpus(t *testing.T) corpus {
 			t.Fatal(err)
 		}
 	}
-	r, err := workspace.Discover(t.Context(), g, c.repo)
+	r, err := repository.Discover(t.Context(), g, c.repo)
 	must(err)
 	project := filepath.Join(t.TempDir(), "project")
 	m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(project, "mirror.git"), r.Format)

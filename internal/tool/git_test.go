@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // repo makes a history of a base commit, a commit on the base side and two on
@@ -69,7 +70,7 @@ func mirror(t *testing.T, dir string, commits ...string) *workspace.Mirror {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := workspace.Discover(t.Context(), g, dir)
+	from, err := repository.Discover(t.Context(), g, dir)
 	if err == nil {
 		err = m.Import(t.Context(), from, commits...)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A gitAttack is one way to have git run a program, or to have it show another
@@ -233,7 +234,7 @@ func TestGitAttacksFromTheWorktree(t *testing.T) {
 					}
 				}
 				worktree(t, m, "again", head)
-				r, err := Discover(ctx, newGit(t), withEvilFile(t))
+				r, err := repository.Discover(ctx, newGit(t), withEvilFile(t))
 				if err != nil {
 					t.Fatal(err)
 				}

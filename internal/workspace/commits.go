@@ -15,12 +15,10 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
-// Why two commits have no merge base, or one has nothing that it could be compared
-// with.
+// Why two commits have no merge base.
 var (
 	ErrNoCommonHistory = errors.New("no common history")
 	ErrShallow         = errors.New("history is cut off")
-	ErrFirstCommit     = errors.New("has nothing before it")
 )
 
 // A Commit is what a commit object says. All its text is the author's.

@@ -126,7 +126,7 @@ func (t *Tree) takeIndex(ctx context.Context, from *Tree) error {
 	if !holds {
 		return t.freshIndex(ctx)
 	}
-	if err := copyIfThere(from.indexPath(), t.indexPath()); err != nil {
+	if err := folder.CopyIfThere(from.indexPath(), t.indexPath()); err != nil {
 		return err
 	}
 	t.noteIndex()

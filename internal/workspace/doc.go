@@ -1,19 +1,11 @@
 // Package workspace brings commits out of the user's repository and lays them
 // out as folders in which untrusted commands may run.
 //
-// There are three things. A [Repository] is the user's; it is only ever looked at. A
-// [Mirror] is a bare repository of the harness's own that holds what a run needs,
-// without remotes or credentials. A [Tree] is a worktree made from the mirror, or a
-// copy of one. Package git runs the git command for all of them.
-//
-// # The user's repository never changes
-//
-// Git runs inside it for four questions only: where it is, what its settings
-// say, which refs there are, what HEAD is. All else goes through a view: a
-// short-lived git directory of ours with a configuration of ours, which borrows
-// the user's object store by alternates and, for snapshots, works on a copy of
-// the user's index. So no hook, filter, helper or monitor that the user's
-// configuration names can be run, and a partial clone fetches nothing by itself.
+// There are two things. A [Mirror] is a bare repository of the harness's own that holds
+// what a run needs, without remotes or credentials. A [Tree] is a worktree made from the
+// mirror, or a copy of one. Three packages lie below: repository is the user's repository,
+// which commits come from and which is only ever looked at; git runs the git command for
+// all of them; objects reads what is stored without it.
 //
 // # A mirror may lack what no one asked for yet
 //

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // userEnv is the environment of a user's git, whose own configuration must not
@@ -107,9 +108,9 @@ func symlink(t *testing.T, to, at string) {
 }
 
 // open discovers a repository and opens a mirror for it.
-func open(t *testing.T, g *git.Git, dir string) (*Repository, *Mirror) {
+func open(t *testing.T, g *git.Git, dir string) (*repository.Repository, *Mirror) {
 	t.Helper()
-	r, err := Discover(t.Context(), g, dir)
+	r, err := repository.Discover(t.Context(), g, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func open(t *testing.T, g *git.Git, dir string) (*Repository, *Mirror) {
 }
 
 // imported does what every test needs first: mirror HEAD of dir.
-func imported(t *testing.T, dir string) (*Repository, *Mirror, string) {
+func imported(t *testing.T, dir string) (*repository.Repository, *Mirror, string) {
 	t.Helper()
 	r, m := open(t, newGit(t), dir)
 	head, err := r.Resolve(t.Context(), "HEAD")

@@ -8,26 +8,27 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // canDeepen reports whether a view has history that was cut off when the mirror
 // got it.
-func (m *Mirror) canDeepen(ctx context.Context, v *view) (bool, error) {
-	theirs := git.Shallow(v.dir)
+func (m *Mirror) canDeepen(ctx context.Context, v *repository.View) (bool, error) {
+	theirs := git.Shallow(v.Dir)
 	var cut []string
 	for _, c := range git.Shallow(m.Dir) {
 		if !slices.Contains(theirs, c) {
 			cut = append(cut, c)
 		}
 	}
-	types, err := m.git.ObjectTypes(ctx, v.dir, cut)
+	types, err := m.git.ObjectTypes(ctx, v.Dir, cut)
 	return slices.Contains(types, "commit"), err
 }
 
 // updateShallow writes down where the mirror's history is cut off: at those of
 // its own and the view's borders whose parents it does not have.
-func (m *Mirror) updateShallow(ctx context.Context, v *view) error {
-	border := append(git.Shallow(m.Dir), git.Shallow(v.dir)...)
+func (m *Mirror) updateShallow(ctx context.Context, v *repository.View) error {
+	border := append(git.Shallow(m.Dir), git.Shallow(v.Dir)...)
 	if len(border) == 0 {
 		return nil
 	}
@@ -83,7 +84,7 @@ func (m *Mirror) hasParents(ctx context.Context, commit string) (bool, error) {
 
 // syncTags makes the mirror's tags those of the view that name commits which
 // the mirror has.
-func (m *Mirror) syncTags(ctx context.Context, v *view) error {
+func (m *Mirror) syncTags(ctx context.Context, v *repository.View) error {
 	want, err := m.wantedTags(ctx, v)
 	if err != nil {
 		return err
@@ -126,15 +127,15 @@ func (m *Mirror) syncTags(ctx context.Context, v *view) error {
 	return err
 }
 
-func (m *Mirror) wantedTags(ctx context.Context, v *view) (map[string]string, error) {
+func (m *Mirror) wantedTags(ctx context.Context, v *repository.View) (map[string]string, error) {
 	var refs, peel []string
-	for ref, oid := range v.refs {
+	for ref, oid := range v.Refs {
 		if strings.HasPrefix(ref, "refs/tags/") {
 			refs = append(refs, ref)
 			peel = append(peel, oid+"^{commit}")
 		}
 	}
-	peeled, err := m.git.ObjectInfos(ctx, v.dir, peel)
+	peeled, err := m.git.ObjectInfos(ctx, v.Dir, peel)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (m *Mirror) wantedTags(ctx context.Context, v *view) (map[string]string, er
 	want := map[string]string{}
 	for i, ref := range refs {
 		if types[i] == "commit" {
-			want[ref] = v.refs[ref]
+			want[ref] = v.Refs[ref]
 		}
 	}
 	return want, nil

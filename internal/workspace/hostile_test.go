@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // payload makes a program that leaves a marker when it is run, and returns it
@@ -355,7 +356,7 @@ func TestNoLazyFetch(t *testing.T) {
 	} {
 		user(t, dir, "config", kv[0], kv[1])
 	}
-	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir))
+	r := must[*repository.Repository](t)(repository.Discover(t.Context(), newGit(t), dir))
 	if !r.Partial {
 		t.Error("not seen to be partial")
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Import brings commits with their whole history, as far as r has it, and the
 // tags of it. Of a partial clone the histories' old file contents are left
 // where they are; what the commits themselves hold, and what later calls on
 // this Mirror need of others, comes from r or else from r's own remote.
-func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (err error) {
+func (m *Mirror) Import(ctx context.Context, r *repository.Repository, commits ...string) (err error) {
 	if err := objects.CheckIDs(commits...); err != nil {
 		return err
 	}
@@ -30,11 +31,11 @@ func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return err
 	}
-	defer v.close()
+	defer v.Close()
 	err = m.importFrom(ctx, r, v, commits)
 	if errors.Is(err, errDamaged) {
 		m.git.Log.WarnContext(ctx, "mirror is made again", "dir", m.Dir, "error", err)
@@ -46,17 +47,17 @@ func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (
 		return fmt.Errorf("import from %s: %w", r.Root, err)
 	}
 	m.setSource(func(ctx context.Context, _, missing []string) error {
-		v, err := r.view(ctx)
+		v, err := r.View(ctx)
 		if err != nil {
 			return err
 		}
-		defer v.close()
+		defer v.Close()
 		return m.supply(ctx, r, v, missing)
 	})
 	return nil
 }
 
-func (m *Mirror) importFrom(ctx context.Context, r *Repository, v *view, commits []string) error {
+func (m *Mirror) importFrom(ctx context.Context, r *repository.Repository, v *repository.View, commits []string) error {
 	wants, haves, err := m.negotiate(ctx, r, v, commits)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (m *Mirror) importFrom(ctx context.Context, r *Repository, v *view, commits
 
 // negotiate says which commits must be brought, and which ones need not be
 // because the mirror has them with all that they build on.
-func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits []string) (wants, haves []string, err error) {
+func (m *Mirror) negotiate(ctx context.Context, r *repository.Repository, v *repository.View, commits []string) (wants, haves []string, err error) {
 	pins := m.pins()
 	deeper, err := m.canDeepen(ctx, v)
 	if err != nil {
@@ -103,7 +104,7 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 			wants = append(wants, c)
 		}
 	}
-	types, err := m.git.ObjectTypes(ctx, v.dir, wants)
+	types, err := m.git.ObjectTypes(ctx, v.Dir, wants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,13 +114,13 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 		case slices.Contains(pins, wants[i]): // a snapshot, which the mirror alone has
 			wants = slices.Delete(wants, i, i+1)
 		default:
-			return nil, nil, fmt.Errorf("no commit %s: %s", change.Short(wants[i]), r.missingHint(v, wants[i]))
+			return nil, nil, fmt.Errorf("no commit %s: %s", change.Short(wants[i]), r.MissingHint(v, wants[i]))
 		}
 	}
 	if deeper || len(wants) == 0 {
 		return wants, nil, nil
 	}
-	types, err = m.git.ObjectTypes(ctx, v.dir, pins)
+	types, err = m.git.ObjectTypes(ctx, v.Dir, pins)
 	for i, typ := range types {
 		if typ == "commit" {
 			haves = append(haves, pins[i])
@@ -130,29 +131,29 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 
 // transfer copies history from a view. It is what fetching does, without a
 // server process in the user's repository.
-func (m *Mirror) transfer(ctx context.Context, v *view, wants, haves []string) error {
+func (m *Mirror) transfer(ctx context.Context, v *repository.View, wants, haves []string) error {
 	in := strings.Join(wants, "\n") + "\n"
 	for _, have := range haves {
 		in += "^" + have + "\n"
 	}
-	pack := git.Call{GitDir: v.dir, Stdin: strings.NewReader(in), Args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"}}
+	pack := git.Call{GitDir: v.Dir, Stdin: strings.NewReader(in), Args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"}}
 	store := git.Call{GitDir: m.Dir, Args: []string{"index-pack", "--stdin", "--fix-thin"}}
 	if !m.partial() {
 		return m.git.Pump(ctx, pack, store)
 	}
 	// pack-objects by itself does not get over missing folders.
-	list := git.Call{GitDir: v.dir, Stdin: pack.Stdin, Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}}
+	list := git.Call{GitDir: v.Dir, Stdin: pack.Stdin, Args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}}
 	pack.Args = []string{"pack-objects", "--stdout", "-q", "--delta-base-offset"}
 	return m.git.Pump(ctx, list, pack, store)
 }
 
 // copyObjects copies single objects from a view.
-func (m *Mirror) copyObjects(ctx context.Context, v *view, oids []string) error {
+func (m *Mirror) copyObjects(ctx context.Context, v *repository.View, oids []string) error {
 	if len(oids) == 0 {
 		return nil
 	}
 	from := git.Call{
-		GitDir: v.dir,
+		GitDir: v.Dir,
 		Stdin:  strings.NewReader(strings.Join(oids, "\n") + "\n"),
 		Args:   []string{"pack-objects", "--stdout", "-q", "--delta-base-offset", "--window=0"},
 	}
@@ -161,8 +162,8 @@ func (m *Mirror) copyObjects(ctx context.Context, v *view, oids []string) error 
 
 // supply brings objects out of a repository or, where that is a partial clone and
 // lacks them too, from its remote.
-func (m *Mirror) supply(ctx context.Context, r *Repository, v *view, missing []string) error {
-	types, err := m.git.ObjectTypes(ctx, v.dir, missing)
+func (m *Mirror) supply(ctx context.Context, r *repository.Repository, v *repository.View, missing []string) error {
+	types, err := m.git.ObjectTypes(ctx, v.Dir, missing)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (m *Mirror) supply(ctx context.Context, r *Repository, v *view, missing []s
 	if err := m.copyObjects(ctx, v, here); err != nil {
 		return err
 	}
-	if err := m.fetchObjects(ctx, r.remote, there); err != nil {
+	if err := m.fetchObjects(ctx, r.Remote, there); err != nil {
 		return fmt.Errorf("%s is a partial clone and lacks %d objects: %w", r.Root, len(there), err)
 	}
 	return nil

@@ -175,6 +175,11 @@ func (m *Mirror) removeStale() {
 	}
 }
 
+// globQuote quotes a path for a pattern of [filepath.Glob].
+func globQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
 // create makes the mirror in one step, so that no one sees half of one.
 func (m *Mirror) create(ctx context.Context) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(m.Dir), ".new-mirror-")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Whatever a command does to HEAD, the index and the refs is seen, named and put
@@ -128,7 +129,7 @@ func TestMovedBesideImport(t *testing.T) {
 	user(t, tree.Dir, "branch", "evil")
 	user(t, dir, "tag", "v2")
 	next := commit(t, dir, "more")
-	r := must[*Repository](t)(Discover(t.Context(), newGit(t), dir)) // as the next run does: its refs are of when it was found
+	r := must[*repository.Repository](t)(repository.Discover(t.Context(), newGit(t), dir)) // as the next run does: its refs are of when it was found
 	if err := m.Import(t.Context(), r, next); err != nil {
 		t.Fatal(err)
 	}

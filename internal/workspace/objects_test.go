@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // withoutObjects is the mirror as one whose objects git alone reads.
@@ -48,7 +49,7 @@ func grown(t *testing.T) (*Mirror, []string) {
 	user(t, dir, "merge", "-q", "--no-edit", "-s", "ours", commits[12])
 	commits = append(commits, side, user(t, dir, "rev-parse", "HEAD"))
 	_, m := open(t, newGit(t), dir)
-	r := must[*Repository](t)(Discover(t.Context(), m.git, dir))
+	r := must[*repository.Repository](t)(repository.Discover(t.Context(), m.git, dir))
 	if err := m.Import(t.Context(), r, commits...); err != nil {
 		t.Fatal(err)
 	}

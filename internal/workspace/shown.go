@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A shown is the repository that commands in the trees of one run see in place of the
@@ -211,7 +212,7 @@ func (s *shown) cutOff(ctx context.Context, cuts []string) error {
 
 // tagsOf returns the tags that point into the history of commits, and the objects of
 // annotated ones.
-func (m *Mirror) tagsOf(ctx context.Context, commits []string) (tags []Ref, objects []string, err error) {
+func (m *Mirror) tagsOf(ctx context.Context, commits []string) (tags []repository.Ref, objects []string, err error) {
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname) %(objecttype) %(object) %(type)"}
 	for _, c := range commits {
 		args = append(args, "--merged="+c)
@@ -225,7 +226,7 @@ func (m *Mirror) tagsOf(ctx context.Context, commits []string) (tags []Ref, obje
 		if len(f) < 3 {
 			return nil, nil, fmt.Errorf("git for-each-ref: unexpected line %q", line)
 		}
-		tags = append(tags, Ref{Name: f[1], OID: f[0]})
+		tags = append(tags, repository.Ref{Name: f[1], OID: f[0]})
 		if f[2] != "tag" {
 			continue
 		}

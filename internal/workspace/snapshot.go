@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // A Snapshot is an uncommitted working tree as a commit of the mirror.
@@ -26,7 +27,7 @@ const maxSnapshotFile = 256 << 20
 // filter that the user configured is run: content under Git LFS becomes the
 // pointer that LFS would store, content under an encrypting filter stays as it
 // is in the index, and of others the plain content is taken.
-func (m *Mirror) Snapshot(ctx context.Context, r *Repository, message string) (Snapshot, error) {
+func (m *Mirror) Snapshot(ctx context.Context, r *repository.Repository, message string) (Snapshot, error) {
 	s, err := m.snapshot(ctx, r, message)
 	if err != nil {
 		return s, fmt.Errorf("snapshot of %s: %w", r.Root, err)
@@ -34,7 +35,7 @@ func (m *Mirror) Snapshot(ctx context.Context, r *Repository, message string) (S
 	return s, nil
 }
 
-func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (Snapshot, error) {
+func (m *Mirror) snapshot(ctx context.Context, r *repository.Repository, message string) (Snapshot, error) {
 	var s Snapshot
 	head, err := r.Resolve(ctx, "HEAD")
 	if err != nil {
@@ -43,22 +44,23 @@ func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (S
 	if err := m.Import(ctx, r, head); err != nil {
 		return s, err
 	}
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return s, err
 	}
-	defer v.close()
-	w := &stage{m: m, r: r, v: v, head: head}
-	if err := w.copyIndex(); err != nil {
+	defer v.Close()
+	x, err := r.Index(v, m.path("objects"))
+	if err != nil {
 		return s, err
 	}
+	w := &stage{m: m, r: r, v: v, index: x, head: head}
 	if err := w.bringStaged(ctx); err != nil {
 		return s, err
 	}
 	if err := w.update(ctx); err != nil {
 		return s, err
 	}
-	tree, err := m.git.Line(ctx, w.call("write-tree"))
+	tree, err := m.git.Line(ctx, x.Call("write-tree"))
 	if err != nil {
 		return s, err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,43 +102,6 @@ func TestSnapshotRacy(t *testing.T) {
 	s := must[Snapshot](t)(m.Snapshot(t.Context(), r, "wip"))
 	if got := must[[]change.File](t)(m.Diff(t.Context(), head, s.Commit)); len(got) != 1 {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// TestUncommitted holds that tracked files which differ from HEAD are counted, and no
-// others, and that the repository stays as it is.
-func TestUncommitted(t *testing.T) {
-	t.Parallel()
-	dir := newRepo(t)
-	r, _, _ := imported(t, dir)
-	index := func() string { return string(must[[]byte](t)(os.ReadFile(filepath.Join(dir, ".git", "index")))) }
-	was := index()
-	for _, step := range []struct {
-		what string
-		do   func()
-		want int
-	}{
-		{"clean", func() {}, 0},
-		{"untracked", func() { write(t, dir, map[string]string{"new": "n\n"}) }, 0},
-		{"touched", func() { // stat says that it may have changed
-			if err := os.Chtimes(filepath.Join(dir, "README"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-				t.Fatal(err)
-			}
-		}, 0},
-		{"changed", func() { write(t, dir, map[string]string{"README": "changed\n"}) }, 1},
-		{"gone", func() { _ = os.Remove(filepath.Join(dir, "old.txt")) }, 2},
-	} {
-		step.do()
-		if n := must[int](t)(r.Uncommitted(t.Context())); n != step.want {
-			t.Errorf("%s: %d, want %d", step.what, n, step.want)
-		}
-	}
-	if index() != was {
-		t.Error("the index was written")
-	}
-	user(t, dir, "add", "new")
-	if n := must[int](t)(r.Uncommitted(t.Context())); n != 3 {
-		t.Errorf("staged: %d", n)
 	}
 }
 

@@ -12,68 +12,27 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
-// A stage is a copy of the user's index in a view; objects that it makes go
-// into the mirror, and none is looked for in the user's store, where git would
-// touch the ones it finds.
+// A stage is a copy of the user's index that is brought up to the files; objects that it
+// makes go into the mirror.
 type stage struct {
-	m     *Mirror // nil: nothing is made
-	r     *Repository
-	v     *view
+	m     *Mirror
+	r     *repository.Repository
+	v     *repository.View
+	index *repository.Index
 	head  string
 	notes []string
 }
 
-// call is a git command on the staged index and the user's files.
-func (w *stage) call(args ...string) git.Call {
-	settings := []string{"-c", "core.bare=false", "-c", "core.fileMode=" + strconv.FormatBool(!w.r.nomode)}
-	if w.r.crlf != "" {
-		settings = append(settings, "-c", "core.autocrlf="+w.r.crlf, "-c", "core.safecrlf=false")
-	}
-	if w.r.sparse {
-		settings = append(settings, "-c", "core.sparseCheckout=true")
-	}
-	env := []string{"GIT_WORK_TREE=" + w.r.Root}
-	if w.m != nil {
-		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(w.m.Dir, "objects"))
-	}
-	return git.Call{Dir: w.r.Root, GitDir: w.v.dir, Env: env, Args: append(settings, args...)}
-}
-
-// copyIndex keeps the index's modification time: git knows by it which entries
-// may have been changed in the moment the index was written.
-func (w *stage) copyIndex() error {
-	names, err := filepath.Glob(filepath.Join(globQuote(w.r.GitDir), "sharedindex.*"))
-	if err != nil {
-		return err
-	}
-	for _, name := range append(names, filepath.Join(w.r.GitDir, "index")) {
-		if err := copyIfThere(name, filepath.Join(w.v.dir, filepath.Base(name))); err != nil {
-			return err
-		}
-	}
-	if err := copyIfThere(filepath.Join(w.r.GitDir, "info", "sparse-checkout"), filepath.Join(w.v.dir, "info", "sparse-checkout")); err != nil {
-		return err
-	}
-	if err := copyIfThere(filepath.Join(w.r.CommonDir, "info", "attributes"), filepath.Join(w.v.dir, "info", "attributes")); err != nil {
-		return err
-	}
-	return copyIfThere(filepath.Join(w.r.CommonDir, "info", "exclude"), filepath.Join(w.v.dir, "info", "exclude"))
-}
-
-func globQuote(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
-}
-
 // bringStaged copies what was added to the index but never committed.
 func (w *stage) bringStaged(ctx context.Context) error {
-	out, err := w.m.git.Run(ctx, w.call("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", w.head))
+	out, err := w.m.git.Run(ctx, w.index.Call("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", w.head))
 	if err != nil {
 		return err
 	}
@@ -112,7 +71,7 @@ func (w *stage) bringStaged(ctx context.Context) error {
 
 // update brings the staged index up to the files.
 func (w *stage) update(ctx context.Context) error {
-	out, err := w.m.git.Run(ctx, w.call("diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"))
+	out, err := w.m.git.Run(ctx, w.index.Call("diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"))
 	if err != nil {
 		return err
 	}
@@ -141,12 +100,12 @@ func (w *stage) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	remove := w.call("update-index", "--force-remove", "-z", "--stdin")
+	remove := w.index.Call("update-index", "--force-remove", "-z", "--stdin")
 	remove.Stdin = nulList(gone)
 	if _, err := w.m.git.Run(ctx, remove); err != nil {
 		return err
 	}
-	add := w.call("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	add := w.index.Call("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	add.Stdin = nulList(changed)
 	_, err = w.m.git.Run(ctx, add)
 	return err
@@ -190,7 +149,7 @@ func (w *stage) untracked(ctx context.Context) ([]string, error) {
 	if excludes == "" {
 		excludes = os.DevNull
 	}
-	out, err := w.m.git.Run(ctx, w.call("-c", "core.excludesFile="+excludes, "ls-files", "-z", "--others", "--exclude-standard"))
+	out, err := w.m.git.Run(ctx, w.index.Call("-c", "core.excludesFile="+excludes, "ls-files", "-z", "--others", "--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +179,7 @@ func (w *stage) filtered(ctx context.Context, paths []string, tracked map[string
 			return nil, fmt.Errorf("%q: %w for a snapshot (%d MB): commit it, or name it in .gitignore or .git/info/exclude", p, git.ErrTooLarge, info.Size()>>20)
 		}
 	}
-	ask := w.call("check-attr", "-z", "--stdin", "filter")
+	ask := w.index.Call("check-attr", "-z", "--stdin", "filter")
 	ask.Stdin = nulList(paths)
 	out, err := w.m.git.Run(ctx, ask)
 	if err != nil {
@@ -283,7 +242,7 @@ func (w *stage) stagePointer(ctx context.Context, path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	write := w.call("hash-object", "-w", "--stdin", "--no-filters")
+	write := w.index.Call("hash-object", "-w", "--stdin", "--no-filters")
 	write.Stdin = strings.NewReader(fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerHead, hex.EncodeToString(h.Sum(nil)), int64(n)+rest))
 	oid, err := w.m.git.Line(ctx, write)
 	if err != nil {
@@ -293,7 +252,7 @@ func (w *stage) stagePointer(ctx context.Context, path string) (bool, error) {
 	if info.Mode()&0o100 != 0 {
 		mode = objects.ModeExec
 	}
-	put := w.call("update-index", "--add", "--replace", "-z", "--index-info")
+	put := w.index.Call("update-index", "--add", "--replace", "-z", "--index-info")
 	put.Stdin = strings.NewReader(mode + " " + oid + "\t" + path + "\x00")
 	_, err = w.m.git.Run(ctx, put)
 	return true, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Crash left-overs are swept, a live run's folder and a young one are kept.
@@ -93,7 +94,7 @@ func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
 	g := newGit(t)
-	r := must[*Repository](t)(Discover(t.Context(), g, dir))
+	r := must[*repository.Repository](t)(repository.Discover(t.Context(), g, dir))
 	path := filepath.Join(t.TempDir(), "projects", "p", "mirror.git")
 	revs := []string{"HEAD", "HEAD~1", "HEAD~2"}
 	var wg sync.WaitGroup
@@ -160,7 +161,7 @@ func TestTwoProcesses(t *testing.T) {
 	if spec := os.Getenv(helperEnv); spec != "" {
 		dir, path, _ := strings.Cut(spec, "|")
 		g := newGit(t)
-		r := must[*Repository](t)(Discover(t.Context(), g, dir))
+		r := must[*repository.Repository](t)(repository.Discover(t.Context(), g, dir))
 		m := must[*Mirror](t)(OpenMirror(t.Context(), g, path, r.Format))
 		if err := m.Import(t.Context(), r, must[string](t)(r.Resolve(t.Context(), "HEAD"))); err != nil {
 			t.Fatal(err)
@@ -187,9 +188,9 @@ func TestTwoProcesses(t *testing.T) {
 // A mirror that is used for long does not pile up packs.
 func TestTidy(t *testing.T) {
 	t.Parallel()
-	for what, bring := range map[string]func(m *Mirror, r *Repository, head string) error{
-		"import": func(m *Mirror, r *Repository, head string) error { return m.Import(t.Context(), r, head) },
-		"fetch": func(m *Mirror, r *Repository, head string) error {
+	for what, bring := range map[string]func(m *Mirror, r *repository.Repository, head string) error{
+		"import": func(m *Mirror, r *repository.Repository, head string) error { return m.Import(t.Context(), r, head) },
+		"fetch": func(m *Mirror, r *repository.Repository, head string) error {
 			return m.Fetch(t.Context(), git.Remote{URL: "file://" + r.Root}, head)
 		},
 	} {

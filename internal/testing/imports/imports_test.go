@@ -39,15 +39,15 @@ var table = []row{
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
-	{"internal/pullrun", "agent internal/config internal/event internal/github internal/job internal/journal internal/machine internal/publish internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/terminal internal/tool internal/usage internal/workspace internal/workspace/git"},
+	{"internal/pullrun", "agent internal/config internal/event internal/github internal/job internal/journal internal/machine internal/publish internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/terminal internal/tool internal/usage internal/workspace internal/workspace/repository internal/workspace/git"},
 	{"internal/recheck", "internal/run internal/rundir internal/orchestrator internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/transcript internal/tool internal/model internal/sandbox internal/workspace agent agents"},
-	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox internal/config internal/hook agent agents internal/folder"},
+	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/repository internal/workspace/git internal/workspace/objects internal/sandbox internal/config internal/hook agent agents internal/folder"},
 	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox internal/model internal/config internal/folder"},
 	{"internal/orchestrator/route", "agent internal/orchestrator internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/usage"},
 	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox"}, // by a shell that it is given: it knows no gate
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"}, // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
-	{"internal/backtest", "internal/run internal/report internal/workspace internal/workspace/git internal/folder"},
+	{"internal/backtest", "internal/run internal/report internal/workspace internal/workspace/repository internal/workspace/git internal/folder"},
 	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/tester internal/gate/arms internal/gate/kept internal/gate/own internal/gate/known internal/gate/runs internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"}, // of no single language
 	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/classes internal/gate/languages internal/gate/ecosystem internal/gate/ecosystem/rust internal/gate/results internal/sandbox internal/workspace internal/change internal/folder"},                                                                                                                                                         // it says why a side cannot be judged
 	{"internal/gate/execution", "internal/gate/sides internal/gate/caches internal/gate/languages internal/gate/ecosystem internal/gate/results internal/gate/databases internal/evidence internal/proxy internal/sandbox internal/workspace internal/folder"},                                                                                                                                                                        // commands in, steps out
@@ -80,8 +80,8 @@ var table = []row{
 	{"internal/report", "internal/columns"},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
-	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace internal/workspace/git"},
-	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/orchestrator/route internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace internal/workspace/git"}, // it looks at all that a run needs
+	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace internal/workspace/repository internal/workspace/git"},
+	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/orchestrator/route internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace internal/workspace/repository internal/workspace/git"}, // it looks at all that a run needs
 	{"internal/scaffold", "internal/config internal/gate"},                                       // what the gate finds, as commands of a configuration
 	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"},    // of what others left, computed again
 	{"internal/terminal", "agent internal/columns internal/gate internal/model internal/report"}, // it shows their events
@@ -91,10 +91,11 @@ var table = []row{
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
-	{"internal/workspace", "internal/folder internal/workspace/objects internal/workspace/git"},
+	{"internal/workspace", "internal/folder internal/workspace/objects internal/workspace/git internal/workspace/repository"},
 	{"internal/workspace/objects", "-"}, // it starts no git
-	{"internal/workspace/git", ""},      // it knows no repository by itself
-	{"internal/folder", "-"},            // it knows no repository
+	{"internal/workspace/repository", "internal/workspace/git internal/workspace/objects internal/folder"}, // it knows no mirror
+	{"internal/workspace/git", ""}, // it knows no repository by itself
+	{"internal/folder", "-"},       // it knows no repository
 	{"internal/lfs", "internal/workspace internal/workspace/git internal/proxy"}, // whose pointers it fetches the contents of
 	{"internal/disk", "internal/folder internal/workspace"},                      // which knows what can be made again
 	{"internal/model", ""},

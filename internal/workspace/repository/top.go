@@ -1,13 +1,13 @@
-package workspace
+package repository
 
 import (
 	"os"
 	"path/filepath"
 )
 
-// TopOf is the top folder of the working tree that dir lies in, and dir where it lies in
+// Top is the top folder of the working tree that dir lies in, and dir where it lies in
 // none.
-func TopOf(dir string) string {
+func Top(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return dir

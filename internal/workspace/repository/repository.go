@@ -1,4 +1,12 @@
-package workspace
+// Package repository is the user's repository, which never changes.
+//
+// Git runs inside it for four questions only: where it is, what its settings say, which
+// refs there are, what HEAD is. All else goes through a [View]: a short-lived git directory
+// of ours with a configuration of ours, which borrows the user's object store by
+// alternates and, for what is not committed, works on a copy of the user's index. So no
+// hook, filter, helper or monitor that the user's configuration names can be run, and a
+// partial clone fetches nothing by itself.
+package repository
 
 import (
 	"context"
@@ -19,21 +27,21 @@ var ErrNotRepository = errors.New("not in a git repository")
 
 // A Repository is the user's. It is read, never written.
 type Repository struct {
-	Root      string // top folder of the work tree
-	GitDir    string // its own git directory; of a linked worktree, the one inside CommonDir
-	CommonDir string // where objects and configuration are
-	Name      string // "owner/name" from the URL of origin when it looks like one, else Root's last element
-	Format    string // object format, "sha1" or "sha256"
-	Shallow   bool   // history is cut off
-	Partial   bool   // objects are missing that its remote is to supply when asked
+	Root      string     // top folder of the work tree
+	GitDir    string     // its own git directory; of a linked worktree, the one inside CommonDir
+	CommonDir string     // where objects and configuration are
+	Name      string     // "owner/name" from the URL of origin when it looks like one, else Root's last element
+	Format    string     // object format, "sha1" or "sha256"
+	Shallow   bool       // history is cut off
+	Partial   bool       // objects are missing that its remote is to supply when asked
+	Remote    git.Remote // where a partial clone gets what it lacks
 
 	git     *git.Git
 	objects *objects.Store
 	refs    refList
-	remote  git.Remote // where a partial clone gets what it lacks
-	crlf    string     // core.autocrlf, as set
-	sparse  bool       // core.sparseCheckout
-	nomode  bool       // core.fileMode is false
+	crlf    string // core.autocrlf, as set
+	sparse  bool   // core.sparseCheckout
+	nomode  bool   // core.fileMode is false
 }
 
 // Discover finds the repository that dir lies in. Its refs are those of when it is first
@@ -119,7 +127,7 @@ func (r *Repository) settings(ctx context.Context) error {
 		on := !hasValue || isTrue(value)
 		switch {
 		case strings.HasSuffix(key, ".extraheader"):
-			r.remote.Settings = append(r.remote.Settings, key+"="+value)
+			r.Remote.Settings = append(r.Remote.Settings, key+"="+value)
 		case key == "extensions.partialclone":
 			promisor = value
 		case key == "core.autocrlf":
@@ -141,7 +149,7 @@ func (r *Repository) settings(ctx context.Context) error {
 		}
 	}
 	r.Partial = promisor != ""
-	r.remote.URL = r.absoluteURL(urls[promisor])
+	r.Remote.URL = r.absoluteURL(urls[promisor])
 	r.Name = filepath.Base(r.Root)
 	if name, ok := nameFromURL(urls["origin"]); ok {
 		r.Name = name

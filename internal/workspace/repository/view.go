@@ -1,4 +1,4 @@
-package workspace
+package repository
 
 import (
 	"bufio"
@@ -12,17 +12,21 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
-// A view is a git directory of ours onto the user's objects and refs. Its
+// ErrFirstCommit means that a commit has nothing before it that it could be compared with.
+var ErrFirstCommit = errors.New("has nothing before it")
+
+// A View is a git directory of ours onto the user's objects and refs. Its
 // configuration is ours, so that git can be run in it without running anything
 // that the user configured, and what a partial clone lacks is just missing.
-type view struct {
-	dir  string
+type View struct {
+	Dir  string
 	head string            // full name of the branch that HEAD names; empty when detached
-	refs map[string]string // full name to object id
+	Refs map[string]string // full name to object id
 	syms map[string]string // symbolic refs: full name to full name
 }
 
@@ -53,25 +57,26 @@ func (r *Repository) listRefs(ctx context.Context) ([]byte, error) {
 	return out, err
 }
 
-// view makes one; the caller closes it.
-func (r *Repository) view(ctx context.Context) (*view, error) {
+// View makes one; the caller closes it.
+func (r *Repository) View(ctx context.Context) (*View, error) {
 	dir, err := os.MkdirTemp(r.git.Temp, "ycbot-view-")
 	if err != nil {
 		return nil, err
 	}
-	v := &view{dir: dir, refs: map[string]string{}, syms: map[string]string{}}
+	v := &View{Dir: dir, Refs: map[string]string{}, syms: map[string]string{}}
 	if err := v.fill(ctx, r); err != nil {
-		v.close()
+		v.Close()
 		return nil, fmt.Errorf("look into %s: %w", r.Root, err)
 	}
 	return v, nil
 }
 
-func (v *view) close() { _ = os.RemoveAll(v.dir) }
+// Close removes the view.
+func (v *View) Close() { _ = os.RemoveAll(v.Dir) }
 
-func (v *view) fill(ctx context.Context, r *Repository) error {
+func (v *View) fill(ctx context.Context, r *Repository) error {
 	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
-		if err := os.MkdirAll(filepath.Join(v.dir, d), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(v.Dir, d), 0o700); err != nil {
 			return err
 		}
 	}
@@ -81,7 +86,7 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 	if err := v.write("objects/info/alternates", git.Quote(filepath.Join(r.CommonDir, "objects"))+"\n"); err != nil {
 		return err
 	}
-	if err := copyIfThere(filepath.Join(r.CommonDir, "shallow"), filepath.Join(v.dir, "shallow")); err != nil {
+	if err := folder.CopyIfThere(filepath.Join(r.CommonDir, "shallow"), filepath.Join(v.Dir, "shallow")); err != nil {
 		return err
 	}
 	out, err := r.listRefs(ctx)
@@ -94,7 +99,7 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 		if len(f) != 3 {
 			return fmt.Errorf("git for-each-ref: unexpected line %q", lines.Text())
 		}
-		v.refs[f[1]] = f[0]
+		v.Refs[f[1]] = f[0]
 		if f[2] != "" {
 			v.syms[f[1]] = f[2]
 		}
@@ -106,7 +111,7 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 	return v.fillHead(ctx, r)
 }
 
-func (v *view) fillHead(ctx context.Context, r *Repository) error {
+func (v *View) fillHead(ctx context.Context, r *Repository) error {
 	if head := branchIn(filepath.Join(r.GitDir, "HEAD")); head != "" {
 		v.head = head
 		return v.write("HEAD", "ref: "+head+"\n")
@@ -144,59 +149,40 @@ func branchIn(file string) string {
 	return name
 }
 
-func (v *view) write(name, text string) error {
-	return os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600)
-}
-
-// copyIfThere copies a file with its modification time; a missing one is fine.
-func copyIfThere(from, to string) error {
-	data, err := os.ReadFile(from)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+func (v *View) write(name, text string) error {
+	return os.WriteFile(filepath.Join(v.Dir, name), []byte(text), 0o600)
 }
 
 // Resolve returns the id of the commit that ref names. A branch that only
 // origin has may be named without "origin/".
 func (r *Repository) Resolve(ctx context.Context, ref string) (string, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer v.close()
+	defer v.Close()
 	return r.resolve(ctx, v, ref)
 }
 
 // Files returns the paths of the commit that ref names, which need not be there.
 func (r *Repository) Files(ctx context.Context, ref string) ([]string, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer v.close()
+	defer v.Close()
 	oid, err := r.resolve(ctx, v, ref)
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.git.Run(ctx, git.Call{GitDir: v.dir, Args: []string{"ls-tree", "-r", "-z", "--name-only", "--full-tree", oid}})
+	out, err := r.git.Run(ctx, git.Call{GitDir: v.Dir, Args: []string{"ls-tree", "-r", "-z", "--name-only", "--full-tree", oid}})
 	if err != nil {
 		return nil, fmt.Errorf("files of %s: %w", ref, err)
 	}
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }
 
-func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, error) {
+func (r *Repository) resolve(ctx context.Context, v *View, ref string) (string, error) {
 	if ref == "" || strings.ContainsAny(ref, "\x00\n") {
 		return "", fmt.Errorf("no commit %q here: that is no name of one", ref)
 	}
@@ -210,7 +196,7 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 	}
 	var first error
 	for _, name := range []string{ref, "origin/" + ref} {
-		oid, err := r.git.Line(ctx, git.Call{GitDir: v.dir, Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
+		oid, err := r.git.Line(ctx, git.Call{GitDir: v.Dir, Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
 		if err == nil {
 			return oid, nil
 		}
@@ -221,7 +207,7 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 			first = err
 		}
 	}
-	return "", fmt.Errorf("no commit %q here: %s", ref, r.missingHint(v, ref))
+	return "", fmt.Errorf("no commit %q here: %s", ref, r.MissingHint(v, ref))
 }
 
 // follow goes from a commit to one before it; ok is false where git has to.
@@ -234,24 +220,24 @@ func (r *Repository) follow(oid, suffix string) (_ string, ok bool) {
 
 // branch is the commit of HEAD or of a branch by its full name, which git keeps from
 // naming anything else; "" for all other names.
-func (v *view) branch(ref string) string {
+func (v *View) branch(ref string) string {
 	if ref == "HEAD" {
 		ref = v.head
 	}
 	if !strings.HasPrefix(ref, "refs/heads/") {
 		return ""
 	}
-	return v.refs[ref]
+	return v.Refs[ref]
 }
 
 const wholeClone = "the clone is shallow; git remote set-branches origin '*' && git fetch --unshallow brings all branches and their history"
 
-// missingHint says what would bring a commit that is not here.
-func (r *Repository) missingHint(v *view, ref string) string {
+// MissingHint says what would bring a commit that is not here.
+func (r *Repository) MissingHint(v *View, ref string) string {
 	switch {
 	case strings.Contains(ref, ".."):
 		return "that is a range; name its ends, --base A --head B"
-	case v.head != "" && v.refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
+	case v.head != "" && v.Refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
 		return "the branch " + short(v.head) + " has no commit yet; git add and git commit make one"
 	case r.Shallow:
 		if strings.HasPrefix(ref, "HEAD") || objects.IsID(ref) {
@@ -279,11 +265,11 @@ func short(ref string) string {
 // default branch (origin/HEAD, else main, else master) or, on that branch
 // itself, against the commit before.
 func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return base, head, err
 	}
-	defer v.close()
+	defer v.Close()
 	head.Name = "HEAD"
 	if v.head != "" {
 		head.Name = short(v.head)
@@ -302,14 +288,14 @@ func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err erro
 // DefaultBase returns what head is compared with when no one says: the default
 // branch or, for that branch itself, the commit before.
 func (r *Repository) DefaultBase(ctx context.Context, head Ref) (Ref, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return Ref{}, err
 	}
-	defer v.close()
+	defer v.Close()
 	on := head.OID
 	for _, p := range []string{"", "refs/", "refs/heads/", "refs/remotes/"} {
-		if v.refs[p+head.Name] != "" {
+		if v.Refs[p+head.Name] != "" {
 			on = p + head.Name
 		}
 	}
@@ -318,7 +304,7 @@ func (r *Repository) DefaultBase(ctx context.Context, head Ref) (Ref, error) {
 
 // defaultBase is [Repository.DefaultBase]; on is the full name of the branch that head
 // is, or its commit where it is none, and before what to call the commit before it.
-func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, before string) (base Ref, err error) {
+func (r *Repository) defaultBase(ctx context.Context, v *View, head Ref, on, before string) (base Ref, err error) {
 	branch := v.defaultBranch()
 	if branch == "" {
 		text := "no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF"
@@ -327,7 +313,7 @@ func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, bef
 		}
 		return base, errors.New(text)
 	}
-	if branchName(on) != branchName(branch) && on != v.refs[branch] {
+	if branchName(on) != branchName(branch) && on != v.Refs[branch] {
 		base.Name = short(branch)
 		base.OID, err = r.resolve(ctx, v, branch)
 		return base, err
@@ -337,7 +323,7 @@ func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, bef
 		base.OID = oid
 		return base, nil
 	}
-	base.OID, err = r.git.Line(ctx, git.Call{GitDir: v.dir, Args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
+	base.OID, err = r.git.Line(ctx, git.Call{GitDir: v.Dir, Args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
 	if err == nil || ctx.Err() != nil {
 		return base, err
 	}
@@ -347,13 +333,13 @@ func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, bef
 	return base, fmt.Errorf("%s is the first commit of %s and %w: name what to compare with, --base REF", change.Short(head.OID), head.Name, ErrFirstCommit)
 }
 
-func (v *view) defaultBranch() string {
-	if to := v.syms["refs/remotes/origin/HEAD"]; to != "" && v.refs[to] != "" {
+func (v *View) defaultBranch() string {
+	if to := v.syms["refs/remotes/origin/HEAD"]; to != "" && v.Refs[to] != "" {
 		return to
 	}
 	for _, name := range []string{"main", "master"} {
 		for _, p := range []string{"refs/heads/", "refs/remotes/origin/"} {
-			if v.refs[p+name] != "" {
+			if v.Refs[p+name] != "" {
 				return p + name
 			}
 		}
@@ -363,8 +349,8 @@ func (v *view) defaultBranch() string {
 
 func branchName(ref string) string { return strings.TrimPrefix(short(ref), "origin/") }
 
-func (v *view) isShallow(oid string) bool {
-	for _, s := range git.Shallow(v.dir) {
+func (v *View) isShallow(oid string) bool {
+	for _, s := range git.Shallow(v.Dir) {
 		if s == oid {
 			return true
 		}
