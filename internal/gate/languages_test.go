@@ -13,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
@@ -249,7 +250,7 @@ func testGit(t *testing.T) *git.Git {
 func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
 	t.Helper()
 	o := sandbox.Options{PATH: tools.Getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
-	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
+	o.Toolchains = toolchains.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Find()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

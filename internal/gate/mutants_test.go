@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
@@ -47,7 +48,7 @@ func sandboxOf(t testing.TB, tier sandbox.Tier, path string) sandbox.Sandbox {
 		t.Fatal(err)
 	}
 	o := sandbox.Options{Mode: string(tier), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
-	o.Toolchains = sandbox.Machine{PATH: path}.Toolchains()
+	o.Toolchains = toolchains.Machine{PATH: path}.Find()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Skip(err)

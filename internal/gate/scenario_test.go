@@ -29,6 +29,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -153,7 +154,7 @@ func makeWorld() (*world, error) {
 		return w, nil
 	}
 	w.git, g.Temp = g, temp
-	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: sandbox.ToolchainsAt(w.tools.Go.Root), Now: time.Now})
+	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: toolchains.At(w.tools.Go.Root), Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 		return nil, err
 	}
 	o := sandbox.Options{PATH: systemPath() + ":" + filepath.Join(dir, ".bin"), TempDir: temp, Now: time.Now}
-	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
+	o.Toolchains = toolchains.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Find()
 	return sandbox.Detect(context.Background(), o)
 })
 

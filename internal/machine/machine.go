@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // A Machine is what a process is given of the machine that it runs on.
@@ -56,11 +57,11 @@ func (m Machine) SandboxOptions(mode, temp string, tools *gate.Toolchains) sandb
 	o := sandbox.Options{
 		Mode: mode, PATH: m.Getenv("PATH"), Home: m.Getenv("HOME"), TZ: m.Getenv("TZ"), TempDir: temp, Shim: m.Shim, Now: m.Now,
 	}
-	here := sandbox.Machine{PATH: o.PATH, Home: o.Home, Env: m.Env}
+	here := toolchains.Machine{PATH: o.PATH, Home: o.Home, Env: m.Env}
 	if tools != nil && tools.Go != nil {
 		here.Installed = []string{tools.Go.Root}
 	}
-	o.Toolchains = here.Toolchains()
+	o.Toolchains = here.Find()
 	// What ycbot and the runner keep is no one's toolchain, wherever it lies.
 	for _, name := range []string{"YCBOT_HOME", "YCBOT_DATA", "RUNNER_TEMP", "GITHUB_WORKSPACE"} {
 		if dir := m.Getenv(name); filepath.IsAbs(dir) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
@@ -302,7 +303,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	sb := detect(t, "full", func(o *sandbox.Options) {
-		o.Home, o.Hide, o.Toolchains = home, []string{hide}, sandbox.ToolchainsAt(cargo)
+		o.Home, o.Hide, o.Toolchains = home, []string{hide}, toolchains.At(cargo)
 	})
 	c := sandbox.Command{
 		Dir: work, Writable: []string{work}, ReadOnly: []string{mirror, filepath.Join(work, "guarded"), filepath.Join(outside, "not there")},
@@ -363,7 +364,7 @@ func TestHomeOfUser(t *testing.T) {
 func TestMountThroughLink(t *testing.T) {
 	t.Parallel()
 	toolchain, work := t.TempDir(), t.TempDir()
-	sb := detect(t, "full", func(o *sandbox.Options) { o.Toolchains = sandbox.ToolchainsAt(toolchain) })
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Toolchains = toolchains.At(toolchain) })
 	run(t, sb, sandbox.Command{Argv: bash("ln -s " + toolchain + " cache"), Dir: work, Writable: []string{work}})
 	cache := filepath.Join(work, "cache")
 	for name, c := range map[string]sandbox.Command{

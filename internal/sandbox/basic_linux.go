@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // A basic sandbox runs commands under a shim alone, for machines where no
@@ -39,12 +41,12 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	}
 	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Search: o.search(), Missing: []string{"namespaces: " + why}}}
 	b.shims = &standby{start: func() (*waiting, error) { return startWaiting(m) }, wait: idleTime}
-	private := privatePaths(o)
-	for _, dir := range systemDirs {
+	private := o.Toolchains.Private(o.Hide)
+	for _, dir := range toolchains.SystemDirs() {
 		b.open(dir, private)
 	}
 	for _, path := range o.Toolchains.Read {
-		if path = resolved(path); !underSystem(path) {
+		if path = toolchains.Resolve(path); !toolchains.UnderSystem(path) {
 			b.open(path, private)
 		}
 	}
@@ -67,7 +69,7 @@ func (b *basic) open(path string, private []string) {
 	if slices.Contains(private, path) {
 		return
 	}
-	if !slices.ContainsFunc(private, func(p string) bool { return within(path, p) }) {
+	if !slices.ContainsFunc(private, func(p string) bool { return toolchains.Within(path, p) }) {
 		b.read = append(b.read, path)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // BenchmarkRun measures what a command that does nothing costs in each tier,
@@ -80,7 +81,7 @@ func BenchmarkGoTest(b *testing.B) {
 	argv := []string{filepath.Join(goroot, "bin", "go"), "test", "-count=1", "."}
 	env := []string{"GOCACHE=" + cache, "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"}
 	sb, err := sandbox.Detect(b.Context(), sandbox.Options{
-		Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim(), Toolchains: sandbox.ToolchainsAt(goroot),
+		Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim(), Toolchains: toolchains.At(goroot),
 	})
 	if err != nil {
 		b.Skip(err)

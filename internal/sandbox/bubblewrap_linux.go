@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
 )
 
@@ -63,7 +64,7 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--cap-drop", "ALL",
 		},
 		tools:   byBothNames(o.Toolchains.Read),
-		private: privatePaths(o),
+		private: o.Toolchains.Private(o.Hide),
 		passwd:  accounts("/etc/passwd", userName+":x:"+boxedID+":"+boxedID+"::"+boxedHome+":/bin/sh"),
 		group:   accounts("/etc/group", userName+":x:"+boxedID+":"),
 	}
@@ -204,7 +205,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	size := strconv.FormatInt(b.means.scratchSize(), 10)
 	args = append(args, "--json-status-fd", statusFD)
 	args = append(args, systemArgs()...)
-	args = append(args, hideArgs(slices.DeleteFunc(slices.Clone(b.private), func(path string) bool { return !underSystem(path) }))...)
+	args = append(args, hideArgs(slices.DeleteFunc(slices.Clone(b.private), func(path string) bool { return !toolchains.UnderSystem(path) }))...)
 	args = append(args,
 		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
 		"--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--proc", "/proc", "--dir", "/home", "--dir", "/var",
@@ -254,7 +255,7 @@ const systemTemp = "/var/tmp"
 
 // mountsIn says whether something is mounted in dir.
 func mountsIn(mounts []mount, dir string) bool {
-	return slices.ContainsFunc(mounts, func(m mount) bool { return within(dir, m.path) })
+	return slices.ContainsFunc(mounts, func(m mount) bool { return toolchains.Within(dir, m.path) })
 }
 
 // policy is what the shim enforces inside the namespaces.
@@ -266,7 +267,7 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 		Net:     c.network(),
 		Landlock: grants{
 			ABI: b.means.abi, List: []string{"/"},
-			Read:  append([]string{"/proc", "/dev"}, systemDirs...),
+			Read:  append([]string{"/proc", "/dev"}, toolchains.SystemDirs()...),
 			Write: append([]string{boxedTemp, home, "/dev/shm", "/dev/pts", "/dev/ptmx"}, devices...),
 		},
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
@@ -188,7 +189,7 @@ func environ(t *testing.T, newSandbox maker) {
 	if err := os.Mkdir(filepath.Join(tool, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sb := newSandbox(t, func(o *sandbox.Options) { o.TZ, o.Toolchains = "Asia/Tokyo", sandbox.ToolchainsAt(tool) })
+	sb := newSandbox(t, func(o *sandbox.Options) { o.TZ, o.Toolchains = "Asia/Tokyo", toolchains.At(tool) })
 	long := strings.Repeat("x", 100_000)
 	res := run(t, sb, sandbox.Command{Argv: []string{"env", "-0"}, Env: []string{"A=1", "LANG=de_DE", "A=2", "LONG=" + long, "B=a=b\nc", "EMPTY="}})
 	got := map[string]string{}
@@ -478,7 +479,7 @@ func goTest(t *testing.T, newSandbox maker) {
 			t.Fatal(err)
 		}
 	}
-	sb := newSandbox(t, func(o *sandbox.Options) { o.Toolchains = sandbox.ToolchainsAt(goroot) })
+	sb := newSandbox(t, func(o *sandbox.Options) { o.Toolchains = toolchains.At(goroot) })
 	res := run(t, sb, sandbox.Command{
 		Argv: []string{"go", "test", "-count=1", "./..."}, Dir: dir, Writable: []string{dir, gocache},
 		Env: []string{"GOCACHE=" + gocache, "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local", "GOPROXY=off"}, Timeout: 5 * time.Minute,

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // ModeAuto asks [Detect] for the best tier that the machine gives.
@@ -18,7 +20,7 @@ type Options struct {
 	Home       string           // the operator's home directory, which must stay unreadable; may be empty
 	TZ         string           // the operator's TZ; empty: commands get none
 	TempDir    string           // where scratch directories are made
-	Toolchains Toolchains       // what commands are given beside the system's programs
+	Toolchains toolchains.Set   // what commands are given beside the system's programs
 	Hide       []string         // paths that stay hidden where they lie in something that is shown, such as the program's data
 	Now        func() time.Time // clock of Result.Started and Result.Duration
 	Log        *slog.Logger     // may be nil

@@ -7,19 +7,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 const (
 	userName  = "runner"
 	boxedHome = "/home/" + userName // HOME in the bubblewrap tier when a Command names none
-	boxedTemp = "/tmp"
+	boxedTemp = toolchains.Temp
 )
 
-// systemBin is where programs of the system lie, in the order of the search.
-var systemBin = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
-
 // search is where commands look for programs.
-func (o Options) search() []string { return slices.Concat(o.Toolchains.Search, systemBin) }
+func (o Options) search() []string { return slices.Concat(o.Toolchains.Search, toolchains.SystemBin()) }
 
 // environment is everything that a command finds in its environment. It starts
 // from nothing: no variable of this program is passed on.
@@ -104,7 +103,7 @@ func (c Command) check() error {
 		return fmt.Errorf("command %s: directory %s: not an absolute path of a directory", c.Argv[0], c.Dir)
 	}
 	for _, root := range slices.Concat(writable, c.ReadOnly) {
-		if within(root, c.Dir) {
+		if toolchains.Within(root, c.Dir) {
 			return nil
 		}
 	}
@@ -117,12 +116,6 @@ func (c Command) written() []string {
 		return c.Writable
 	}
 	return append(slices.Clone(c.Writable), c.Home)
-}
-
-// within reports whether path is root or lies below it, by their names.
-func within(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 func isDir(path string) bool {

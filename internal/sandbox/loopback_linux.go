@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
 )
 
@@ -136,7 +137,7 @@ func childPID(doc []byte) (int, error) {
 // systemProgram looks a program up in the system directories of path.
 func systemProgram(path, name string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
-		if file := filepath.Join(dir, name); slices.Contains(systemBin, filepath.Clean(dir)) && executable(file) == nil {
+		if file := filepath.Join(dir, name); slices.Contains(toolchains.SystemBin(), filepath.Clean(dir)) && executable(file) == nil {
 			return file, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,7 +31,7 @@ const (
 // systemArgs mounts the system directories.
 func systemArgs() []string {
 	var args []string
-	for _, dir := range systemDirs {
+	for _, dir := range toolchains.SystemDirs() {
 		info, err := os.Lstat(dir)
 		if err != nil {
 			continue
@@ -82,14 +83,14 @@ func bindArgs(mounts []mount) []string {
 // named is what a command names, and the toolchains without what is private in
 // them, parents before what lies in them, without what lies in something of the
 // same access anyway.
-func named(c Command, toolchains, private []string) ([]mount, error) {
+func named(c Command, tools, private []string) ([]mount, error) {
 	want := map[string]access{}
 	for _, path := range private {
-		if !underSystem(path) {
+		if !toolchains.UnderSystem(path) {
 			want[path] = hidden
 		}
 	}
-	for _, path := range toolchains {
+	for _, path := range tools {
 		if _, err := os.Lstat(path); err == nil && want[path] != hidden {
 			want[path] = readable
 		}
@@ -101,7 +102,7 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 	}
 	if c.Network == NetworkHost {
 		// Names are resolved by a file that is often a link into /run.
-		if path := resolved("/etc/resolv.conf"); isFile(path) {
+		if path := toolchains.Resolve("/etc/resolv.conf"); isFile(path) {
 			want[path] = readable
 		}
 	}
@@ -137,11 +138,11 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 
 // byBothNames are toolchains as mounts are made of them: one behind a link finds itself
 // by its real name, too, and what lies in another one comes with that.
-func byBothNames(toolchains []string) []string {
+func byBothNames(tools []string) []string {
 	var all []string
-	for _, dir := range toolchains {
-		for _, path := range []string{filepath.Clean(dir), resolved(dir)} {
-			if filepath.IsAbs(path) && !underSystem(path) {
+	for _, dir := range tools {
+		for _, path := range []string{filepath.Clean(dir), toolchains.Resolve(dir)} {
+			if filepath.IsAbs(path) && !toolchains.UnderSystem(path) {
 				all = append(all, path)
 			}
 		}
@@ -149,7 +150,7 @@ func byBothNames(toolchains []string) []string {
 	slices.Sort(all)
 	var out []string
 	for _, path := range slices.Compact(all) { // parents first
-		if !slices.ContainsFunc(out, func(dir string) bool { return within(dir, path) }) {
+		if !slices.ContainsFunc(out, func(dir string) bool { return toolchains.Within(dir, path) }) {
 			out = append(out, path)
 		}
 	}
@@ -213,13 +214,13 @@ func coverage(private []string) covers {
 	for _, dir := range []string{"/", boxedTemp, boxedHome, "/dev", "/proc"} {
 		all = append(all, mount{path: dir, access: hidden})
 	}
-	for _, dir := range systemDirs {
+	for _, dir := range toolchains.SystemDirs() {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 			all = append(all, mount{path: dir, access: readable})
 		}
 	}
 	for _, path := range private {
-		if underSystem(path) {
+		if toolchains.UnderSystem(path) {
 			all = append(all, mount{path: path, access: hidden})
 		}
 	}
@@ -230,7 +231,7 @@ func coverage(private []string) covers {
 func (m covers) nearest(path string) mount {
 	var best mount
 	for _, x := range m {
-		if within(x.path, path) && len(x.path) >= len(best.path) {
+		if toolchains.Within(x.path, path) && len(x.path) >= len(best.path) {
 			best = x
 		}
 	}
@@ -240,7 +241,7 @@ func (m covers) nearest(path string) mount {
 // writable is the highest writable folder above path; empty: none is.
 func (m covers) writable(path string) string {
 	for _, x := range m { // parents first
-		if x.access == writable && within(x.path, path) {
+		if x.access == writable && toolchains.Within(x.path, path) {
 			return x.path
 		}
 	}

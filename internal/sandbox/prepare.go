@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // A Host is where [Preparation] looks.
@@ -79,7 +81,7 @@ func Preparation(h Host) (steps []Step, notes []string) {
 
 // findProgram looks in the system directories alone, as the sandbox does.
 func findProgram(h Host, name string) (string, error) {
-	for _, dir := range systemBin {
+	for _, dir := range toolchains.SystemBin() {
 		if file := filepath.Join(h.Root, dir, name); executable(file) == nil {
 			return file, nil
 		}
@@ -149,7 +151,7 @@ func (h Host) command(ctx context.Context, out io.Writer, argv []string) error {
 		return fmt.Errorf("%s: %w", argv[0], err)
 	}
 	cmd := exec.CommandContext(ctx, program, argv[1:]...)
-	cmd.Env = []string{"PATH=" + strings.Join(systemBin, ":"), "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"}
+	cmd.Env = []string{"PATH=" + strings.Join(toolchains.SystemBin(), ":"), "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"}
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd.Run()
 }

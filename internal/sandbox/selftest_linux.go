@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
 )
 
@@ -186,7 +187,7 @@ func answers(out []byte) map[string]string {
 }
 
 // boxedDirs are what every sandbox has of its own.
-var boxedDirs = append([]string{boxedTemp, boxedHome, "/var", "/dev", "/proc"}, systemDirs...)
+var boxedDirs = append([]string{boxedTemp, boxedHome, "/var", "/dev", "/proc"}, toolchains.SystemDirs()...)
 
 // homeEntry is something in the operator's home that no command should see;
 // empty when there is nothing.
@@ -200,10 +201,12 @@ func homeEntry(o Options) string {
 	}
 	for _, e := range entries {
 		path := filepath.Join(o.Home, e.Name())
-		if slices.ContainsFunc(boxedDirs, func(dir string) bool { return within(path, dir) }) {
+		if slices.ContainsFunc(boxedDirs, func(dir string) bool { return toolchains.Within(path, dir) }) {
 			continue // the home is / or the like, where the sandbox has the same names
 		}
-		shown := func(dir string) bool { return within(path, dir) || within(dir, path) || within(path, resolved(dir)) }
+		shown := func(dir string) bool {
+			return toolchains.Within(path, dir) || toolchains.Within(dir, path) || toolchains.Within(path, toolchains.Resolve(dir))
+		}
 		// What the self-test itself mounts lies in TempDir.
 		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains.Read, shown) {
 			return path

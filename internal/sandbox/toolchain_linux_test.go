@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
@@ -18,17 +20,19 @@ import (
 func TestToolchainsOfClosedHome(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	makeDisk(t, home, `
-		.pyenv/shims/python: #!/bin/sh
-		.pyenv/versions/3.12/lib/data: readable
-		.pyenv/versions/3.12/etc/pip.conf: index-url = https://me:S3CR3T@pypi.example.org/simple
-		.pyenv/versions/3.12/etc/ca.pem: -----BEGIN CERTIFICATE-----
-		.pyenv/secret: S3CR3T
-		.cargo/bin/link -> ../credentials.toml
-		.cargo/bin/id_ed25519: S3CR3T
-		.cargo/credentials.toml: S3CR3T
-		.netrc: S3CR3T
-	`)
+	trees.Lay(t, home, map[string]string{
+		".pyenv/shims/python":               "#!/bin/sh\n",
+		".pyenv/versions/3.12/lib/data":     "readable\n",
+		".pyenv/versions/3.12/etc/pip.conf": "index-url = https://me:S3CR3T@pypi.example.org/simple\n",
+		".pyenv/versions/3.12/etc/ca.pem":   "-----BEGIN CERTIFICATE-----\n",
+		".pyenv/secret":                     "S3CR3T\n",
+		".cargo/bin/id_ed25519":             "S3CR3T\n",
+		".cargo/credentials.toml":           "S3CR3T\n",
+		".netrc":                            "S3CR3T\n",
+	})
+	if err := os.Symlink("../credentials.toml", filepath.Join(home, ".cargo/bin/link")); err != nil {
+		t.Fatal(err)
+	}
 	err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.Type()&os.ModeSymlink != 0 {
 			return err
@@ -41,9 +45,9 @@ func TestToolchainsOfClosedHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := sandbox.Machine{PATH: home + "/.pyenv/shims:" + home + "/.cargo/bin", Home: home}.Toolchains()
+	tools := toolchains.Machine{PATH: home + "/.pyenv/shims:" + home + "/.cargo/bin", Home: home}.Find()
 	hide := home + "/.pyenv/versions/3.12/lib/hide"
-	makeDisk(t, "", hide+"/file: S3CR3T")
+	trees.Lay(t, hide, map[string]string{"file": "S3CR3T\n"})
 	for _, mode := range []string{"full", "basic"} {
 		sb := detect(t, mode, func(o *sandbox.Options) { o.Home, o.Toolchains, o.Hide = home, tools, []string{hide} })
 		for text, works := range map[string]bool{
@@ -84,7 +88,7 @@ func TestOptIsHidden(t *testing.T) {
 func TestToolsOfThisMachine(t *testing.T) {
 	variants.Only(t) // each tool starts six times
 	t.Parallel()
-	tools := sandbox.Machine{PATH: os.Getenv("PATH"), Home: os.Getenv("HOME"), Env: os.Environ()}.Toolchains()
+	tools := toolchains.Machine{PATH: os.Getenv("PATH"), Home: os.Getenv("HOME"), Env: os.Environ()}.Find()
 	work := t.TempDir()
 	for _, mode := range []string{"full", "basic"} {
 		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = tools })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 const npmLock = `{"name": "m", "lockfileVersion": 3, "packages": {"": {"dependencies": {"dep": "file:dep"}}, "dep": {}, "node_modules/dep": {"resolved": "dep", "link": true}}}`
@@ -135,7 +136,7 @@ func TestCargo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = sandbox.ToolchainsAt(sysroot) })
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = toolchains.At(sysroot) })
 		res := run(t, sb, sandbox.Command{
 			Argv: []string{"cargo", "test", "--offline", "--quiet"}, Dir: dir, Writable: []string{dir}, Timeout: 5 * time.Minute,
 		})

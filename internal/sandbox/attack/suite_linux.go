@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // What [Main] is started as.
@@ -137,7 +138,7 @@ func suite(ctx context.Context, file string, now func() time.Time, stdout, stder
 		return err
 	}
 	defer stop()
-	tools := sandbox.Machine{PATH: strings.Join(t.Tools, ":"), Home: t.Home}.Toolchains()
+	tools := toolchains.Machine{PATH: strings.Join(t.Tools, ":"), Home: t.Home}.Find()
 	sb, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: pl.Mode, PATH: pl.Path, Toolchains: tools, TempDir: pl.Dir + "/temp", Home: t.Home, Now: now, Shim: pl.Shim,
 		Limits: sandbox.Limits{Memory: 1 << 30, Processes: 150, FileSize: 32 << 20, Disk: 100 << 20, Inodes: floodEntries / 3},

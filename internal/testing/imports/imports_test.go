@@ -80,7 +80,7 @@ var table = []row{
 	{"internal/report", "internal/columns"},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
-	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace internal/workspace/repository internal/workspace/git"},
+	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/toolchains internal/sandbox/forecast internal/tool internal/usage internal/workspace internal/workspace/repository internal/workspace/git"},
 	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/orchestrator/route internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace internal/workspace/repository internal/workspace/git"}, // it looks at all that a run needs
 	{"internal/scaffold", "internal/config internal/gate"},                                       // what the gate finds, as commands of a configuration
 	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"},    // of what others left, computed again
@@ -89,6 +89,7 @@ var table = []row{
 	{"internal/policy", ""},
 	{"internal/hook", ""},
 	{"internal/sandbox", "internal/sandbox/..."},
+	{"internal/sandbox/toolchains", ""}, // it starts nothing
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
 	{"internal/workspace", "internal/folder internal/workspace/objects internal/workspace/git internal/workspace/repository"},

@@ -1,4 +1,4 @@
-package sandbox
+package toolchains
 
 import (
 	"path/filepath"
@@ -138,7 +138,7 @@ func ending(path, pattern string) (string, bool) {
 
 // beginning is the part of path that is dir and below it what the pattern says.
 func beginning(path, dir, pattern string) (string, bool) {
-	if !within(dir, path) {
+	if !Within(dir, path) {
 		return "", false
 	}
 	if pattern == "" {

@@ -1,4 +1,4 @@
-package sandbox
+package toolchains
 
 import (
 	"io/fs"
@@ -23,7 +23,7 @@ func (t tree) at(path string) string {
 // resolve is path with its links followed, or path itself where that fails.
 func (t tree) resolve(path string) string {
 	if t.root == "" {
-		return resolved(path)
+		return Resolve(path)
 	}
 	rest, done := strings.Split(strings.Trim(path, "/"), "/"), "/"
 	for links := 0; len(rest) > 0; {
@@ -90,12 +90,4 @@ func (t tree) glob(pattern string) []string {
 		names[i] = "/" + strings.TrimLeft(strings.TrimPrefix(name, t.root), "/")
 	}
 	return names
-}
-
-// resolved is path with its links followed, or path itself where that fails.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }

@@ -1,4 +1,11 @@
-package sandbox
+// Package toolchains says what commands see of the machine's files beside their own: the
+// system's directories, the toolchains that its operator set up, and none of the secrets
+// that lie in them.
+//
+// The system's directories are a list ([SystemDirs]). [Machine.Find] finds what the search
+// path, variables and links lead to; of a known layout (see layouts) it brings what
+// commands need and nothing beside it. [Set.Private] finds what is to be hidden again.
+package toolchains
 
 import (
 	"os"
@@ -15,20 +22,20 @@ type Machine struct {
 	Root       string   // where the machine's file system is; empty: that of this program
 }
 
-// Toolchains are what commands are given of the programs of a machine, outside of
+// A Set is what commands are given of the programs of a machine, outside of
 // the system directories.
-type Toolchains struct {
+type Set struct {
 	Search []string // directories of programs, in the order of PATH, before those of the system
 	Read   []string // directories and files that these programs need, readable
 	Env    []string // variables by which they find themselves, because the command's HOME is another one
 }
 
-// ToolchainsAt are installations that are shown as a whole, each with its bin
+// At are installations that are shown as a whole, each with its bin
 // directory, or itself where it has none, in the search path.
-func ToolchainsAt(dirs ...string) Toolchains {
-	t := Toolchains{Read: dirs}
+func At(dirs ...string) Set {
+	t := Set{Read: dirs}
 	for _, dir := range dirs {
-		if bin := filepath.Join(dir, "bin"); isDir(bin) {
+		if bin := filepath.Join(dir, "bin"); (tree{}).isDir(bin) {
 			dir = bin
 		}
 		t.Search = append(t.Search, dir)
@@ -51,10 +58,10 @@ const (
 	variable             // an installation that a variable names
 )
 
-// Toolchains finds what the search path, the toolchain variables and the links of
+// Find finds what the search path, the toolchain variables and the links of
 // the system's own directories lead to. A directory of the search path brings
 // itself alone, and of a known layout (see layouts) what the layout's row names.
-func (m Machine) Toolchains() Toolchains {
+func (m Machine) Find() Set {
 	f := &finder{Machine: m, tree: tree{m.Root}, taken: map[string]bool{}, looked: map[string]bool{}}
 	for _, dir := range m.Installed {
 		f.take(filepath.Clean(dir), variable)
@@ -91,7 +98,7 @@ func (m Machine) Toolchains() Toolchains {
 type finder struct {
 	Machine
 	tree
-	out    Toolchains
+	out    Set
 	taken  map[string]bool // leads
 	looked map[string]bool // directories of programs
 	bins   []string        // those that are still to be looked into
@@ -124,7 +131,7 @@ func (f *finder) take(path string, kind lead) {
 		f.install(l, root)
 		return
 	}
-	if underSystem(path) {
+	if UnderSystem(path) {
 		return
 	}
 	dir := path
@@ -149,7 +156,7 @@ func (f *finder) take(path string, kind lead) {
 	switch {
 	case kind == searched:
 		f.show(path)
-	case kind == linked && prefix == dir && within("/opt", dir) && !f.broad(dir):
+	case kind == linked && prefix == dir && Within("/opt", dir) && !f.broad(dir):
 		f.show(dir) // programs of their own kind, such as browsers
 	case kind == linked:
 		f.show(path)
@@ -183,7 +190,7 @@ func (f *finder) install(l layout, root string) {
 
 // show makes a path readable, if it is there and not so already.
 func (f *finder) show(path string) {
-	if underSystem(path) || !f.exists(path) {
+	if UnderSystem(path) || !f.exists(path) {
 		return
 	}
 	if !slices.Contains(f.out.Read, path) {
@@ -200,7 +207,7 @@ func (f *finder) show(path string) {
 }
 
 func (f *finder) shown(path string) bool {
-	return underSystem(path) || slices.ContainsFunc(f.out.Read, func(dir string) bool { return within(dir, path) })
+	return UnderSystem(path) || slices.ContainsFunc(f.out.Read, func(dir string) bool { return Within(dir, path) })
 }
 
 // look follows the links of a directory of programs that lead out of what is
@@ -240,7 +247,7 @@ func (f *finder) follow(path string) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
 		path = filepath.Clean(target)
-		if underSystem(path) && !within("/etc/alternatives", path) {
+		if UnderSystem(path) && !Within("/etc/alternatives", path) {
 			return // another link there is looked at in its own directory
 		}
 		path = filepath.Join(f.resolve(filepath.Dir(path)), filepath.Base(path))
@@ -271,7 +278,7 @@ func (f *finder) interpreter(path string) string {
 	}
 	line, _, _ = strings.Cut(line, "\n")
 	words := strings.Fields(line)
-	if len(words) == 0 || !filepath.IsAbs(words[0]) || underSystem(filepath.Clean(words[0])) && !f.isLink(words[0]) {
+	if len(words) == 0 || !filepath.IsAbs(words[0]) || UnderSystem(filepath.Clean(words[0])) && !f.isLink(words[0]) {
 		return ""
 	}
 	return filepath.Clean(words[0])
@@ -279,7 +286,7 @@ func (f *finder) interpreter(path string) string {
 
 // finds says whether one of the programs is in the search path.
 func (f *finder) finds(programs ...string) bool {
-	for _, dir := range slices.Concat(f.out.Search, systemBin) {
+	for _, dir := range slices.Concat(f.out.Search, SystemBin()) {
 		for _, program := range programs {
 			if f.exists(filepath.Join(dir, program)) {
 				return true
@@ -293,16 +300,16 @@ func (f *finder) finds(programs ...string) bool {
 // that is not for everybody to look at by its name.
 func (f *finder) home(path string) bool {
 	for _, top := range []string{"/home", "/root", "/Users", "/var/lib"} {
-		if within(top, path) {
+		if Within(top, path) {
 			return true
 		}
 	}
-	return filepath.IsAbs(f.Home) && f.Home != "/" && within(f.Home, path) || strings.Contains(path, "/.")
+	return filepath.IsAbs(f.Home) && f.Home != "/" && Within(f.Home, path) || strings.Contains(path, "/.")
 }
 
 // broad says whether a directory has much more in it than one installation.
 func (f *finder) broad(dir string) bool {
-	if dir == "/" || filepath.IsAbs(f.Home) && within(dir, f.Home) || filepath.Base(dir) == ".local" {
+	if dir == "/" || filepath.IsAbs(f.Home) && Within(dir, f.Home) || filepath.Base(dir) == ".local" {
 		return true
 	}
 	parent := filepath.Dir(dir)
@@ -316,10 +323,10 @@ func (f *finder) broad(dir string) bool {
 
 // boxed says whether commands have a directory of their own in this place.
 func (f *finder) boxed(path string) bool {
-	return within(boxedTemp, path) && (!within(boxedTemp, f.Home) || !within(f.Home, path))
+	return Within(Temp, path) && (!Within(Temp, f.Home) || !Within(f.Home, path))
 }
 
 // systemBinary says whether a directory of the search path is one of the system.
 func systemBinary(dir string) bool {
-	return slices.Contains(systemBin, dir) || slices.Contains([]string{"/usr/games", "/usr/local/games", "/snap/bin"}, dir) || strings.HasPrefix(dir, "/usr/lib/")
+	return slices.Contains(SystemBin(), dir) || slices.Contains([]string{"/usr/games", "/usr/local/games", "/snap/bin"}, dir) || strings.HasPrefix(dir, "/usr/lib/")
 }

@@ -1,4 +1,4 @@
-package sandbox_test
+package toolchains_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
 // makeDisk makes a disk of lines: "path" is a file, "path/" a directory, "path -> target" a
@@ -183,11 +183,11 @@ func TestToolchains(t *testing.T) {
 		{env: "MY_TOKEN_DIR=/opt/app"},
 		{env: "CARGO_HOME=" + home, want: ""},
 	} {
-		m := sandbox.Machine{PATH: tt.path, Home: home, Env: []string{tt.env}, Root: root}
+		m := toolchains.Machine{PATH: tt.path, Home: home, Env: []string{tt.env}, Root: root}
 		if tt.home != "" {
 			m.Home = tt.home
 		}
-		got := m.Toolchains()
+		got := m.Find()
 		want := strings.Fields(tt.want)
 		slices.Sort(want)
 		slices.Sort(got.Read)
@@ -240,7 +240,7 @@ func TestToolchainsOfHostedImage(t *testing.T) {
 		/home/runner/actions-runner/cached/.credentials
 		/home/runner/work/_temp/token
 	`)
-	got := sandbox.Machine{
+	got := toolchains.Machine{
 		PATH: "/opt/hostedtoolcache/go/1.25.1/x64/bin:/snap/bin:/home/runner/.local/bin:/opt/pipx_bin:/home/runner/.cargo/bin:/home/runner/.config/composer/vendor/bin:" +
 			"/usr/local/.ghcup/bin:/home/runner/.dotnet/tools:/usr/local/sbin:/usr/local/bin:/usr/bin",
 		Home: "/home/runner",
@@ -249,7 +249,7 @@ func TestToolchainsOfHostedImage(t *testing.T) {
 			"PIPX_HOME=/opt/pipx", "PIPX_BIN_DIR=/opt/pipx_bin", "NVM_DIR=/home/runner/.nvm", "ACTIONS_RUNTIME_TOKEN=x", "RUNNER_TEMP=/home/runner/work/_temp",
 		},
 		Root: root,
-	}.Toolchains()
+	}.Find()
 	slices.Sort(got.Read)
 	want := []string{
 		"/home/runner/.cargo/bin", "/home/runner/.config/composer/vendor", "/home/runner/.dotnet/tools", "/home/runner/.local/bin", "/home/runner/.nvm/versions",
@@ -288,10 +288,10 @@ func TestToolchainsOfOwnRunner(t *testing.T) {
 		/opt/other-runner/_work/repo/.git/config
 		/mnt/disk/secret
 	`)
-	got := sandbox.Machine{
+	got := toolchains.Machine{
 		PATH: "/opt/actions-runner/_work/_tool/go/1.25.1/x64/bin:/opt/actions-runner/externals/node20/bin:/usr/local/bin:/usr/bin",
 		Home: "/home/ci", Env: []string{"RUNNER_TOOL_CACHE=/opt/actions-runner/_work/_tool"}, Root: root,
-	}.Toolchains()
+	}.Find()
 	slices.Sort(got.Read)
 	want := []string{
 		"/opt/actions-runner/_work/_tool/go/1.25.1/x64", "/opt/actions-runner/externals/node20/bin", "/opt/actions-runner/externals/node20/include/node",

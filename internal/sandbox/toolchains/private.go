@@ -1,4 +1,4 @@
-package sandbox
+package toolchains
 
 import (
 	"bytes"
@@ -133,11 +133,12 @@ type privateSearch struct {
 	byMatch []credential            // the others
 }
 
-// privatePaths finds what to hide in what commands see of the host: the
-// well-known credentials by name and place and, in the system's directories and
-// where a toolchain is open to all users, files that only their owner may read. A
-// command has the uid of this program, so it could read what is this program's own.
-func privatePaths(o Options) []string {
+// Private finds what to hide in what commands see of the host: the well-known
+// credentials by name and place, in the system's directories and where a toolchain is
+// open to all users files that only their owner may read, and of the paths in hide those
+// that lie in it. A command has the uid of this program, so it could read what is this
+// program's own.
+func (t Set) Private(hide []string) []string {
 	s := &privateSearch{left: maxPrivate, byName: map[string][]credential{}}
 	for _, c := range credentials {
 		if last := filepath.Base(c.name); strings.Contains(last, "*") {
@@ -149,12 +150,12 @@ func privatePaths(o Options) []string {
 	for _, r := range privateRoots {
 		s.walk(r.dir, r.depth, r.closed)
 	}
-	for _, path := range o.Toolchains.Read {
+	for _, path := range t.Read {
 		s.toolchain(path)
 	}
-	for _, path := range o.Hide {
+	for _, path := range hide {
 		path = filepath.Clean(path)
-		if underSystem(path) || slices.ContainsFunc(o.Toolchains.Read, func(dir string) bool { return within(dir, path) && dir != path }) {
+		if UnderSystem(path) || slices.ContainsFunc(t.Read, func(dir string) bool { return Within(dir, path) && dir != path }) {
 			s.out = append(s.out, path)
 		}
 	}
@@ -165,9 +166,9 @@ func privatePaths(o Options) []string {
 // toolchain looks into what is shown of a toolchain, under its own name and under
 // that which links lead to.
 func (s *privateSearch) toolchain(path string) {
-	real := resolved(path)
+	real := Resolve(path)
 	info, err := os.Stat(real)
-	if err != nil || underSystem(real) && underSystem(path) {
+	if err != nil || UnderSystem(real) && UnderSystem(path) {
 		return
 	}
 	found := len(s.out)
@@ -192,16 +193,6 @@ var privateRoots = []struct {
 	closed func(path string, d fs.DirEntry) bool // by its mode; nil: the mode says nothing
 }{
 	{"/etc", 8, closed}, {"/usr/local/etc", 8, closed}, {"/usr/etc", 4, closed}, {"/usr/local", 2, nil},
-}
-
-// systemDirs is what a command sees of the host, read-only, beside toolchains. It
-// is a list of what is allowed: mounting more and hiding parts of it always
-// forgets one.
-var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"}
-
-// underSystem says whether every sandbox shows a path.
-func underSystem(path string) bool {
-	return slices.ContainsFunc(systemDirs, func(dir string) bool { return within(dir, path) })
 }
 
 // walk collects the secrets in dir.
