@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/sandbox/seccomp"
 	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
@@ -146,7 +147,7 @@ func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, er
 		Argv: c.Argv, Dir: workingDir(c, home), Stay: true,
 		Env:    environment(b.o, c, home, s.temp),
 		Limits: b.means.limits.kernel(c.Timeout, runtime.NumCPU(), others),
-		Seccomp: filter{
+		Seccomp: seccomp.Filter{
 			On: true, Shared: true, NoUDP: c.Network != NetworkHost, NoUnix: b.means.abi < abiUnix,
 		},
 		Landlock: grants{

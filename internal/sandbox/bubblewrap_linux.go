@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/sandbox/seccomp"
 	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
 )
@@ -263,7 +264,7 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 	p := policy{
 		Argv: c.Argv, Env: env, Dir: workingDir(c, home),
 		Limits:  b.means.limits.kernel(c.Timeout, runtime.NumCPU(), 0),
-		Seccomp: filter{On: b.means.seccomp},
+		Seccomp: seccomp.Filter{On: b.means.seccomp},
 		Net:     c.network(),
 		Landlock: grants{
 			ABI: b.means.abi, List: []string{"/"},

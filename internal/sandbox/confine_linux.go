@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/sandbox/seccomp"
 	"golang.org/x/sys/unix"
 )
 
@@ -145,7 +146,7 @@ func meansOf(ctx context.Context, o Options) (means, error) {
 	if m.abi = landlockABI(); m.abi == 0 {
 		m.absent = append(m.absent, layerLandlock+": the kernel has none (5.13 or later, with landlock among its security modules)")
 	}
-	if m.seccomp = seccompKnown; !m.seccomp {
+	if m.seccomp = seccomp.Known; !m.seccomp {
 		m.absent = append(m.absent, layerSeccomp+": no filter for "+runtime.GOARCH)
 	}
 	return m, nil

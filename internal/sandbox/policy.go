@@ -8,22 +8,24 @@ import (
 	"net/netip"
 	"os/exec"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/sandbox/seccomp"
 )
 
 // A policy is what the shim enforces on itself before it becomes the command.
 // It reaches the shim through a file that only the shim is given: an argument
 // list can be read in the process table.
 type policy struct {
-	Argv     []string `json:"argv"`
-	Env      []string `json:"env"`
-	Dir      string   `json:"dir"`            // where the command starts; a shim that does not stay is there already
-	Stay     bool     `json:"stay,omitempty"` // stay the command's parent and end what it leaves behind
-	Limits   limits   `json:"limits"`
-	Landlock grants   `json:"landlock"`
-	Seccomp  filter   `json:"seccomp"`
-	Services *handout `json:"services,omitempty"` // nil: none
-	Net      uint64   `json:"net,omitempty"`      // inode of the network namespace that it must be in; 0: any
-	Seen     []*seen  `json:"seen,omitempty"`     // what must be what it was
+	Argv     []string       `json:"argv"`
+	Env      []string       `json:"env"`
+	Dir      string         `json:"dir"`            // where the command starts; a shim that does not stay is there already
+	Stay     bool           `json:"stay,omitempty"` // stay the command's parent and end what it leaves behind
+	Limits   limits         `json:"limits"`
+	Landlock grants         `json:"landlock"`
+	Seccomp  seccomp.Filter `json:"seccomp"`
+	Services *handout       `json:"services,omitempty"` // nil: none
+	Net      uint64         `json:"net,omitempty"`      // inode of the network namespace that it must be in; 0: any
+	Seen     []*seen        `json:"seen,omitempty"`     // what must be what it was
 }
 
 // A seen is what was found at a path inside something writable. Another command may put
@@ -49,16 +51,6 @@ type grants struct {
 	Dirs  []string `json:"dirs,omitempty"`  // directories to read and to execute
 	Read  []string `json:"read,omitempty"`  // what else there is to read and to execute, directory or not
 	Write []string `json:"write,omitempty"` // to change
-}
-
-// A filter says which system calls seccomp refuses.
-type filter struct {
-	On bool `json:"on"`
-	// Shared is true without network and IPC namespaces, where sockets and
-	// shared memory are those of the host.
-	Shared bool `json:"shared,omitempty"`
-	NoUDP  bool `json:"no_udp,omitempty"`
-	NoUnix bool `json:"no_unix,omitempty"`
 }
 
 // limits are the resource limits of one command's processes; 0 leaves one as it is.

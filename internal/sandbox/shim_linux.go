@@ -95,7 +95,7 @@ func newShim(args []string) (*shim, error) {
 func warm() {
 	var p policy
 	_ = json.Unmarshal([]byte(`{"argv":["true"],"env":["PATH=/usr/bin"],"dir":"/","stay":true,"limits":{"data":1},"landlock":{"abi":1,"list":["/"],"read":["/"],"write":["/"]},"seccomp":{"on":true,"shared":true,"no_udp":true,"no_unix":true}}`), &p)
-	_, _ = p.Seccomp.assemble()
+	_, _ = p.Seccomp.Assemble()
 	_, _ = lookup(p.Argv[0], p.Dir, p.Env)
 	_ = json.NewEncoder(io.Discard).Encode(said{Layers: []string{layerLimits}})
 }
@@ -143,7 +143,7 @@ func (s *shim) confine() error {
 		s.layers = append(s.layers, layerLandlock)
 	}
 	if s.p.Seccomp.On {
-		if err := s.p.Seccomp.install(); err != nil {
+		if err := s.p.Seccomp.Install(); err != nil {
 			return err
 		}
 		s.layers = append(s.layers, layerSeccomp)

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package sandbox
+package seccomp
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seccompKnown says that there is a filter for this architecture.
-const seccompKnown = true
+// Known says that there is a filter for this architecture.
+const Known = true
 
 // What a filter answers.
 const (
@@ -108,8 +108,8 @@ func (r rule) body() []bpf.Instruction {
 	return append(body, bpf.RetConstant{Val: r.answer}, bpf.LoadAbsolute{Off: offNumber, Size: 4})
 }
 
-// assemble translates f for the kernel.
-func (f filter) assemble() ([]unix.SockFilter, error) {
+// Assemble translates f for the kernel.
+func (f Filter) Assemble() ([]unix.SockFilter, error) {
 	raw, err := bpf.Assemble(program(f.rules()))
 	if err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
@@ -121,9 +121,9 @@ func (f filter) assemble() ([]unix.SockFilter, error) {
 	return code, nil
 }
 
-// install puts all threads of this process, and all that they start, under f.
-func (f filter) install() error {
-	code, err := f.assemble()
+// Install puts all threads of this process, and all that they start, under f.
+func (f Filter) Install() error {
+	code, err := f.Assemble()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package sandbox
+package seccomp
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 )
 
 // answer is what a filter says to a system call without arguments.
-func answer(t *testing.T, f filter, arch, number uint32) uint32 {
+func answer(t *testing.T, f Filter, arch, number uint32) uint32 {
 	t.Helper()
 	vm, err := bpf.NewVM(program(f.rules()))
 	if err != nil {
@@ -38,7 +38,7 @@ func TestFilterOfTheFuture(t *testing.T) {
 		arch, other = unix.AUDIT_ARCH_AARCH64, unix.AUDIT_ARCH_ARM
 	}
 	enosys, eperm := refuse(unix.ENOSYS), refuse(unix.EPERM)
-	for _, f := range []filter{{}, {Shared: true, NoUDP: true, NoUnix: true}} {
+	for _, f := range []Filter{{}, {Shared: true, NoUDP: true, NoUnix: true}} {
 		for number, want := range map[uint32]uint32{
 			newest + 1: enosys, newest + 2: enosys, 512: enosys, 547: enosys, 600: enosys, 1000: enosys, 0x3fffffff: enosys,
 			0x40000000: enosys, 0x40000000 + unix.SYS_OPENAT: enosys, 0x7fffffff: enosys, 0xffffffff: enosys,

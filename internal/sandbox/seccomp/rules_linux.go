@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package sandbox
+package seccomp
 
 import "golang.org/x/sys/unix"
 
@@ -61,7 +61,7 @@ const dccp = 6
 // rules is the whole list. ptrace stays allowed, because leak checkers and
 // debuggers need it; Landlock and the pid namespace keep it to the command's
 // own processes.
-func (f filter) rules() []rule {
+func (f Filter) rules() []rule {
 	var rs []rule
 	eperm := refuse(unix.EPERM)
 	for _, number := range refused {
@@ -98,7 +98,7 @@ func (f filter) rules() []rule {
 
 // sockets allows the families that programs use, and of the internet ones plain
 // TCP and UDP.
-func (f filter) sockets() []rule {
+func (f Filter) sockets() []rule {
 	const number = unix.SYS_SOCKET
 	eperm, eproto := refuse(unix.EPERM), refuse(unix.EPROTONOSUPPORT)
 	rs := []rule{{number, refuse(unix.EAFNOSUPPORT), []cond{

@@ -1,6 +1,6 @@
-package sandbox
+package seccomp
 
 import "golang.org/x/sys/unix"
 
 // lastOwn is the last of the numbers of system calls that other architectures do not share.
-const lastOwn = unix.SYS_UPROBE
+const lastOwn = unix.SYS_KEXEC_FILE_LOAD
