@@ -135,11 +135,11 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 		return Result{Exit: -1}, report{}, err
 	}
 	defer l.close()
-	group, err := b.means.cgroups.open(b.means.limits)
+	group, err := b.means.cgroups.Open(b.means.limits.Memory, b.means.limits.Processes)
 	if err != nil {
 		return Result{Exit: -1}, report{}, err
 	}
-	defer group.close()
+	defer group.Close()
 	res, err := watch(ctx, b.o, job{
 		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
 		release: l.release,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"github.com/ycbot/ycbot/internal/sandbox/seccomp"
 	"golang.org/x/sys/unix"
 )
@@ -121,10 +122,10 @@ type means struct {
 	abi     int      // of Landlock; 0: none
 	seccomp bool
 	limits  Limits
-	absent  []string  // what is missing of the shim's layers, each with the reason
-	cgroups *cgroups  // nil: none is delegated
-	proved  []finding // what cgroups were seen to do
-	lacks   []string  // what cgroups do not give, with the reason
+	absent  []string          // what is missing of the shim's layers, each with the reason
+	cgroups *cgroup.Delegated // nil: none is delegated
+	proved  []finding         // what cgroups were seen to do
+	lacks   []string          // what cgroups do not give, with the reason
 }
 
 // meansOf finds out what o and the kernel give.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -55,12 +56,12 @@ type member struct {
 
 // start starts cmd. It dies when this program does, unless it stays to end what
 // it started itself.
-func (k *processFamily) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*member, error) {
+func (k *processFamily) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup.Group) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if !stays {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
-	group.hold(cmd)
+	group.Hold(cmd)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := cmd.Start(); err != nil {
@@ -80,7 +81,7 @@ func (k *processFamily) mark(m *member, marker string) {
 
 // startGuarded starts cmd, whose group dies with this program whatever happens to its
 // first process, and then calls release. The command must do nothing before that.
-func (k *processFamily) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*member, error) {
+func (k *processFamily) startGuarded(cmd *exec.Cmd, group *cgroup.Group, release func()) (*member, error) {
 	m, err := k.start(cmd, "", false, group)
 	if err != nil {
 		return nil, err

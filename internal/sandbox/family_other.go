@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,7 +22,7 @@ type processFamily struct{}
 
 type member struct{ pid int }
 
-func (processFamily) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
+func (processFamily) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup.Group) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func (processFamily) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member,
 	return &member{pid: cmd.Process.Pid}, nil
 }
 
-func (k processFamily) startGuarded(cmd *exec.Cmd, c *cgroup, release func()) (*member, error) {
+func (k processFamily) startGuarded(cmd *exec.Cmd, c *cgroup.Group, release func()) (*member, error) {
 	m, err := k.start(cmd, "", false, c)
 	if err == nil {
 		release()

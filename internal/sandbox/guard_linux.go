@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,9 +51,9 @@ type volume struct {
 const reserve = 256 << 20
 
 // newGuard watches a command in c that may write to dirs.
-func newGuard(l Limits, c *cgroup, now func() time.Time, dirs []string) *guard {
+func newGuard(l Limits, c *cgroup.Group, now func() time.Time, dirs []string) *guard {
 	g := &guard{now: now, started: now(), procs: max(l.Processes, 0)}
-	if c != nil && c.pids {
+	if c != nil && c.Pids {
 		g.procs = 0 // the kernel refuses more, which a command can see and survive
 	}
 	g.disk, g.inodes = max(l.Disk, 0), int64(max(l.Inodes, 0))

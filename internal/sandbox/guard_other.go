@@ -6,13 +6,6 @@ import "time"
 
 const guardEvery = time.Second
 
-// A cgroup is of Linux.
-type cgroup struct{}
-
-func (*cgroup) kill() {}
-
-func (*cgroup) outOfMemory() bool { return false }
-
 // A guard watches nothing: the tiers with limits are of Linux.
 type guard struct{}
 

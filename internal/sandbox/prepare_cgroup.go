@@ -10,20 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 )
-
-// Names in the delegated cgroup.
-const (
-	cgroupName    = "ycbot"         // what [Preparation] delegates
-	cgroupHarness = "ycbot-harness" // where this program itself is: a cgroup that has others below it can hold no processes
-)
-
-// cgroupControllers are what commands' cgroups are limited with.
-var cgroupControllers = []string{"memory", "pids", "cpu"}
 
 // delegated are the files that the kernel says are to be given to whom a cgroup
 // is delegated; the limits of the cgroup itself stay root's.
@@ -35,66 +26,45 @@ func (h Host) cgroup() (steps []Step, notes []string) {
 	if h.Unit != "" {
 		return h.unit()
 	}
-	mount := h.cgroupMount()
+	_, mount := cgroup.Mount(h.Root)
 	if mount == "" {
 		return nil, []string{"no cgroup file system of version 2 is mounted, so memory is limited for each process, not for a command as a whole"}
 	}
 	at := filepath.Join(h.Root, mount)
-	offered := words(at, "cgroup.controllers")
+	offered := cgroup.Words(at, "cgroup.controllers")
 	if !slices.Contains(offered, "memory") && !slices.Contains(offered, "pids") {
 		return nil, []string{mount + " has neither the controller memory nor pids (version 1 may have them), so memory is limited for each process, not for a command as a whole"}
 	}
-	dir := filepath.Join(at, cgroupName)
+	dir := filepath.Join(at, cgroup.Name)
 	if !h.delegated(dir) {
 		whom := "root"
 		if h.UID > 0 {
 			whom = "user " + strconv.Itoa(h.UID)
 		}
 		steps = append(steps, Step{
-			What: "make the cgroup " + filepath.Join(mount, cgroupName) + " and give it to " + whom + ", so that a command is limited as a whole (until the machine is started again)",
+			What: "make the cgroup " + filepath.Join(mount, cgroup.Name) + " and give it to " + whom + ", so that a command is limited as a whole (until the machine is started again)",
 			Do:   func(context.Context, io.Writer) error { return h.delegate(at, dir) },
 		})
 	}
 	if h.Process > 0 {
-		inner := filepath.Join(dir, cgroupHarness)
+		inner := filepath.Join(dir, cgroup.Harness)
 		steps = append(steps, Step{
 			What: "move process " + strconv.Itoa(h.Process) + " into it",
 			Do: func(context.Context, io.Writer) error {
-				return writeCgroup(inner, "cgroup.procs", strconv.Itoa(h.Process))
+				return cgroup.Write(inner, "cgroup.procs", strconv.Itoa(h.Process))
 			},
 		})
 	}
 	return steps, notes
 }
 
-// cgroupMount is where version 2 is mounted; empty: nowhere.
-func (h Host) cgroupMount() string {
-	_, mount := cgroupMount(h.Root)
-	return mount
-}
-
-// cgroupMount returns where version 2 is mounted, and which part of it.
-func cgroupMount(root string) (top, mount string) {
-	text, err := os.ReadFile(filepath.Join(root, "/proc/self/mountinfo"))
-	if err != nil {
-		return "", ""
-	}
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		if i := slices.Index(f, "-"); i > 4 && len(f) > i+1 && f[i+1] == "cgroup2" {
-			return f[3], f[4]
-		}
-	}
-	return "", ""
-}
-
 // delegated reports whether dir is set up for h's user already.
 func (h Host) delegated(dir string) bool {
-	enabled := words(dir, "cgroup.subtree_control")
+	enabled := cgroup.Words(dir, "cgroup.subtree_control")
 	if !slices.Contains(enabled, "memory") && !slices.Contains(enabled, "pids") {
 		return false
 	}
-	for _, d := range []string{dir, filepath.Join(dir, cgroupHarness)} {
+	for _, d := range []string{dir, filepath.Join(dir, cgroup.Harness)} {
 		if owner, ok := ownerOf(filepath.Join(d, "cgroup.procs")); !ok || owner != h.UID {
 			return false
 		}
@@ -115,19 +85,19 @@ func ownerOf(file string) (uid int, ok bool) {
 }
 
 func (h Host) delegate(at, dir string) error {
-	inner := filepath.Join(dir, cgroupHarness)
+	inner := filepath.Join(dir, cgroup.Harness)
 	for _, d := range []string{dir, inner} {
 		if err := os.Mkdir(d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	offered := words(at, "cgroup.controllers")
+	offered := cgroup.Words(at, "cgroup.controllers")
 	for _, d := range []string{at, dir} {
-		for _, name := range cgroupControllers {
+		for _, name := range cgroup.Controllers() {
 			if !slices.Contains(offered, name) {
 				continue
 			}
-			if err := writeCgroup(d, "cgroup.subtree_control", "+"+name); err != nil {
+			if err := cgroup.Write(d, "cgroup.subtree_control", "+"+name); err != nil {
 				return err
 			}
 		}
@@ -171,21 +141,4 @@ func (h Host) unit() (steps []Step, notes []string) {
 			return h.command(ctx, out, []string{"systemctl", "daemon-reload"})
 		},
 	}}, nil
-}
-
-func words(dir, file string) []string {
-	text, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(text))
-}
-
-func writeCgroup(dir, file, value string) error {
-	f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(value)
-	return errors.Join(err, f.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,14 +26,14 @@ const dieTime = 10 * time.Second
 // A job is one process to start and to watch until its tree has ended.
 type job struct {
 	cmd     *exec.Cmd
-	process *process   // cmd, where it was started before; nil: it is started now
-	marker  string     // stands in the environment of the tree's processes; empty: none does
-	skip    int        // generations at the top of the tree that are ours: no SIGTERM for them
-	stays   bool       // the first process ends the rest itself when this program is killed
-	release func()     // lets the command go on, which is guarded until then and later; nil: it is not guarded
-	guard   *guard     // nil: nothing is watched
-	pidOne  func() int // the first process of a pid namespace that holds the tree, 0: none; called when cmd has ended; may be nil
-	cgroup  *cgroup    // what the tree is in; nil: none
+	process *process      // cmd, where it was started before; nil: it is started now
+	marker  string        // stands in the environment of the tree's processes; empty: none does
+	skip    int           // generations at the top of the tree that are ours: no SIGTERM for them
+	stays   bool          // the first process ends the rest itself when this program is killed
+	release func()        // lets the command go on, which is guarded until then and later; nil: it is not guarded
+	guard   *guard        // nil: nothing is watched
+	pidOne  func() int    // the first process of a pid namespace that holds the tree, 0: none; called when cmd has ended; may be nil
+	cgroup  *cgroup.Group // what the tree is in; nil: none
 	timeout time.Duration
 	tee     io.Writer
 }
@@ -75,7 +76,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	stderr.drain()
 	res.Stdout, res.Stderr = stdout.capture.output(), stderr.capture.output()
 	res.exited(j.cmd.ProcessState)
-	if res.Limit == "" && j.cgroup.outOfMemory() {
+	if res.Limit == "" && j.cgroup.OutOfMemory() {
 		res.Limit = "memory"
 	}
 	if ctx.Err() != nil {
@@ -134,7 +135,7 @@ func (p *process) close() {
 
 // end ends what the command left behind.
 func (j job) end(m *member) error {
-	j.cgroup.kill()
+	j.cgroup.Kill()
 	if j.pidOne != nil {
 		if pid := j.pidOne(); pid > 0 {
 			return family.endInit(pid, dieTime)
@@ -186,7 +187,7 @@ func (o Options) await(ctx context.Context, j job, m *member, res *Result, waite
 		case <-grace.C:
 		}
 	}
-	j.cgroup.kill()
+	j.cgroup.Kill()
 	if err := family.end(m, dieTime); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ type waiting struct {
 	give  *os.File // the policy goes here
 	cmd   *exec.Cmd
 	proc  *process
-	group *cgroup
+	group *cgroup.Group
 	sent  bool // and is someone's to wait for
 }
 
@@ -44,7 +45,7 @@ func startWaiting(m means) (_ *waiting, err error) {
 	if w.shimmed, err = newShimmed(r, true); err != nil {
 		return nil, err
 	}
-	if w.group, err = m.cgroups.open(m.limits); err != nil {
+	if w.group, err = m.cgroups.Open(m.limits.Memory, m.limits.Processes); err != nil {
 		return nil, err
 	}
 	const policyFD, statusFD, lifelineFD = "3", "4", "5"
@@ -86,7 +87,7 @@ func (w *waiting) close() {
 		}
 		w.proc.close()
 	}
-	w.group.close()
+	w.group.Close()
 	if w.shimmed != nil {
 		w.shimmed.close()
 	}

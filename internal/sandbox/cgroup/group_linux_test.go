@@ -1,4 +1,4 @@
-package sandbox
+package cgroup
 
 import (
 	"os"
@@ -36,6 +36,9 @@ func fakeCgroups(t *testing.T, own string, files map[string]string) string {
 	return root
 }
 
+// justThis says that no process but this one is the program's.
+func justThis() func(int) bool { return func(pid int) bool { return pid == os.Getpid() } }
+
 // Commands' cgroups are made where a cgroup was delegated, and nowhere else; a
 // cgroup with others' processes is left as it is.
 func TestFindCgroups(t *testing.T) {
@@ -61,8 +64,8 @@ func TestFindCgroups(t *testing.T) {
 	} {
 		root := fakeCgroups(t, tt.own, tt.files)
 		base, err := "", error(nil)
-		if g, findErr := findCgroups(root); findErr == nil {
-			base = g.base
+		if g, findErr := Find(root, justThis); findErr == nil {
+			base = g.Base
 		} else {
 			err = findErr
 		}
@@ -79,7 +82,7 @@ func TestFindCgroups(t *testing.T) {
 			t.Errorf("%s: base %q, %v", name, base, err)
 		}
 	}
-	if _, err := findCgroups(t.TempDir()); err == nil {
+	if _, err := Find(t.TempDir(), justThis); err == nil {
 		t.Error("found one where nothing is mounted")
 	}
 }
@@ -90,17 +93,18 @@ func TestCgroupSettings(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		controllers []string
-		limits      Limits
+		memory      int64
+		processes   int
 		want        map[string]string
 	}{
-		{cgroupControllers, Limits{Memory: 1 << 30, Processes: 100}, map[string]string{"memory.max": "1073741824", "memory.oom.group": "1", "pids.max": "132", "cpu.weight": "50"}},
-		{[]string{"pids"}, Limits{Memory: 1 << 30, Processes: 100}, map[string]string{"pids.max": "132"}},
-		{cgroupControllers, Limits{Memory: -1, Processes: -1}, map[string]string{"cpu.weight": "50"}},
+		{Controllers(), 1 << 30, 100, map[string]string{"memory.max": "1073741824", "memory.oom.group": "1", "pids.max": "132", "cpu.weight": "50"}},
+		{[]string{"pids"}, 1 << 30, 100, map[string]string{"pids.max": "132"}},
+		{Controllers(), -1, -1, map[string]string{"cpu.weight": "50"}},
 	} {
-		g := &cgroups{base: t.TempDir(), controllers: tt.controllers}
+		g := &Delegated{Base: t.TempDir(), controllers: tt.controllers}
 		got := map[string]string{}
 		write := func(_, file, value string) error { got[file] = value; return nil }
-		if err := g.limit("", tt.limits, write); err != nil {
+		if err := g.limit("", tt.memory, tt.processes, write); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -110,9 +114,9 @@ func TestCgroupSettings(t *testing.T) {
 }
 
 // realCgroups is a cgroup of the real kernel for this test.
-func realCgroups(t *testing.T) *cgroups {
+func realCgroups(t *testing.T) *Delegated {
 	t.Helper()
-	if g, err := findCgroups(""); err == nil {
+	if g, err := Find("", justThis); err == nil {
 		return g
 	}
 	mount, _, err := ownCgroup("")
@@ -128,7 +132,7 @@ func realCgroups(t *testing.T) *cgroups {
 			t.Error(err)
 		}
 	})
-	return &cgroups{base: dir}
+	return &Delegated{Base: dir}
 }
 
 // A process starts in its cgroup, all that it leaves behind ends with it, and
@@ -136,19 +140,19 @@ func realCgroups(t *testing.T) *cgroups {
 func TestCgroupEndsTheTree(t *testing.T) {
 	t.Parallel()
 	g := realCgroups(t)
-	c, err := g.open(Limits{})
+	c, err := g.Open(0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Another sandbox of this program has its own in the same place.
-	other, err := (&cgroups{base: g.base}).open(Limits{})
+	other, err := (&Delegated{Base: g.Base}).Open(0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.close()
+	other.Close()
 	cmd := exec.Command("/bin/bash", "-c", "for i in {1..20}; do setsid sleep 1000 & done; echo; wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	c.hold(cmd)
+	c.Hold(cmd)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -159,20 +163,20 @@ func TestCgroupEndsTheTree(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	pids := cgroupProcesses(c.dir)
+	pids := processesIn(c.dir)
 	if len(pids) < 21 {
 		t.Errorf("only %d processes in it", len(pids))
 	}
-	c.kill()
+	c.Kill()
 	_ = cmd.Wait() // killed
-	for pause := 0; len(cgroupProcesses(c.dir)) > 0; pause++ {
+	for pause := 0; len(processesIn(c.dir)) > 0; pause++ {
 		if pause > 1000 {
-			t.Fatalf("left: %v", cgroupProcesses(c.dir))
+			t.Fatalf("left: %v", processesIn(c.dir))
 		}
 		_ = exec.Command("/bin/true").Run()
 	}
-	c.close()
-	if exists(c.dir) {
+	c.Close()
+	if there(c.dir) {
 		t.Error("the cgroup is still there")
 	}
 }
@@ -180,20 +184,20 @@ func TestCgroupEndsTheTree(t *testing.T) {
 // Empty cgroups of programs that are gone are removed; those of this one are not.
 func TestCgroupSweep(t *testing.T) {
 	t.Parallel()
-	g := &cgroups{base: t.TempDir()}
+	g := &Delegated{Base: t.TempDir()}
 	gone := exec.Command("/bin/true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	stale := filepath.Join(g.base, cgroupPrefix+strconv.Itoa(gone.ProcessState.Pid())+"-1")
-	mine := filepath.Join(g.base, cgroupPrefix+strconv.Itoa(os.Getpid())+"-1")
-	for _, dir := range []string{stale, mine, filepath.Join(g.base, "other")} {
+	stale := filepath.Join(g.Base, prefix+strconv.Itoa(gone.ProcessState.Pid())+"-1")
+	mine := filepath.Join(g.Base, prefix+strconv.Itoa(os.Getpid())+"-1")
+	for _, dir := range []string{stale, mine, filepath.Join(g.Base, "other")} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	g.sweep()
-	if exists(stale) || !exists(mine) || !exists(filepath.Join(g.base, "other")) {
+	if there(stale) || !there(mine) || !there(filepath.Join(g.Base, "other")) {
 		t.Error("swept the wrong ones")
 	}
 }

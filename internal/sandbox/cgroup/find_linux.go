@@ -1,4 +1,4 @@
-package sandbox
+package cgroup
 
 import (
 	"errors"
@@ -17,27 +17,27 @@ import (
 // delegatedCgroup finds where commands' cgroups may be made: beside the one that
 // this program was put in, in the one that was made for root, or below its own
 // when it is alone there.
-func delegatedCgroup(root string) (string, error) {
-	mount, own, err := ownCgroup(root)
+func delegatedCgroup(root string, own func() func(pid int) bool) (string, error) {
+	mount, at, err := ownCgroup(root)
 	if err != nil {
 		return "", err
 	}
-	if filepath.Base(own) == cgroupHarness && writableCgroup(filepath.Dir(own)) {
-		return filepath.Dir(own), nil
+	if filepath.Base(at) == Harness && writableCgroup(filepath.Dir(at)) {
+		return filepath.Dir(at), nil
 	}
-	if top := filepath.Join(mount, cgroupName); os.Geteuid() == 0 && len(enabledControllers(top)) > 0 {
+	if top := filepath.Join(mount, Name); os.Geteuid() == 0 && len(enabledControllers(top)) > 0 {
 		return top, nil
 	}
-	if !givenCgroup(own, own == mount) {
-		return "", fmt.Errorf("%s is not delegated to this user", strings.TrimPrefix(own, root))
+	if !givenCgroup(at, at == mount) {
+		return "", fmt.Errorf("%s is not delegated to this user", strings.TrimPrefix(at, root))
 	}
-	return own, settle(own)
+	return at, settle(at, own)
 }
 
 // ownCgroup returns where version 2 is mounted, and the directory of this
 // program's cgroup there.
 func ownCgroup(root string) (_, own string, _ error) {
-	top, mount := cgroupMount(root)
+	top, mount := Mount(root)
 	if mount == "" {
 		return "", "", errors.New("no cgroup file system of version 2 is mounted")
 	}
@@ -67,7 +67,7 @@ func writableCgroup(dir string) bool {
 // what is mounted. Root may write all of them, and the manager of the machine
 // says which are meant.
 func givenCgroup(dir string, top bool) bool {
-	if !writableCgroup(dir) || !exists(filepath.Join(dir, "cgroup.type")) { // the root of all has no type
+	if !writableCgroup(dir) || !there(filepath.Join(dir, "cgroup.type")) { // the root of all has no type
 		return false
 	}
 	info, err := os.Stat(dir)
@@ -88,30 +88,29 @@ func givenCgroup(dir string, top bool) bool {
 }
 
 // settle makes this program's own cgroup one that can have others below it.
-func settle(dir string) error {
-	procs := processes()
-	self := os.Getpid()
-	pids := cgroupProcesses(dir)
+func settle(dir string, own func() func(pid int) bool) error {
+	mine := own()
+	pids := processesIn(dir)
 	for _, pid := range pids {
-		if procs.depth(pid, self) > len(procs) {
+		if !mine(pid) {
 			return fmt.Errorf("%s holds other processes, too: start ycbot in a cgroup of its own "+
 				"(systemd-run --user --scope -p Delegate=yes ycbot …)", dir)
 		}
 	}
-	inner := filepath.Join(dir, cgroupHarness)
+	inner := filepath.Join(dir, Harness)
 	if err := os.Mkdir(inner, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	for _, pid := range pids {
-		err := writeCgroup(inner, "cgroup.procs", strconv.Itoa(pid))
+		err := Write(inner, "cgroup.procs", strconv.Itoa(pid))
 		if err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
 			return err
 		}
 	}
-	offered := words(dir, "cgroup.controllers")
-	for _, name := range cgroupControllers {
+	offered := Words(dir, "cgroup.controllers")
+	for _, name := range Controllers() {
 		if slices.Contains(offered, name) {
-			if err := writeCgroup(dir, "cgroup.subtree_control", "+"+name); err != nil {
+			if err := Write(dir, "cgroup.subtree_control", "+"+name); err != nil {
 				return err
 			}
 		}
@@ -119,11 +118,11 @@ func settle(dir string) error {
 	return nil
 }
 
-func enabledControllers(dir string) []string { return words(dir, "cgroup.subtree_control") }
+func enabledControllers(dir string) []string { return Words(dir, "cgroup.subtree_control") }
 
-func cgroupProcesses(dir string) []int {
+func processesIn(dir string) []int {
 	var out []int
-	for _, word := range words(dir, "cgroup.procs") {
+	for _, word := range Words(dir, "cgroup.procs") {
 		if pid, err := strconv.Atoi(word); err == nil {
 			out = append(out, pid)
 		}
