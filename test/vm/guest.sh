@@ -15,9 +15,11 @@ tests() {
   mkdir /tmp/"$1"
   chown "$1" /tmp/"$1"
   SUDO_UID=$1 SUDO_GID=$1 TMPDIR=/tmp/$1 HOME=/tmp/$1 sh -c '
-    cd "$HOME" && /run/vm/ycbot sandbox prepare --process $$ &&
-      exec setpriv --reuid="$SUDO_UID" --regid="$SUDO_GID" --clear-groups --inh-caps=-all \
-        env -u SUDO_UID -u SUDO_GID /run/vm/sandbox.test -test.v -test.run "$(cat /run/vm/regexp)"
+    cd "$HOME" && /run/vm/ycbot sandbox prepare --process $$ || exit
+    for package in cgroup sandbox; do
+      setpriv --reuid="$SUDO_UID" --regid="$SUDO_GID" --clear-groups --inh-caps=-all \
+        env -u SUDO_UID -u SUDO_GID "/run/vm/$package.test" -test.v -test.run "$(cat /run/vm/regexp)" || exit
+    done
   ' >/tmp/"$1".log 2>&1
   code=$?
   grep -v '^===' /tmp/"$1".log

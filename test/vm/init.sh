@@ -12,7 +12,7 @@ for file in /modules/*; do $b insmod "$file"; done
     $b mount -t tmpfs upper /upper && $b mkdir /upper/files /upper/work &&
     $b mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work over /new &&
     $b mount -t tmpfs run /new/run && $b mkdir /new/run/vm &&
-    $b cp "/lower$($b cat /vm)/sandbox.test" "/lower$($b cat /vm)/ycbot" /guest.sh /regexp /new/run/vm/
+    $b cp "/lower$($b cat /vm)/cgroup.test" "/lower$($b cat /vm)/sandbox.test" "/lower$($b cat /vm)/ycbot" /guest.sh /regexp /new/run/vm/
 } || { echo "vm: cannot mount the files of the host"; $b poweroff -f; }
 for dir in proc sys dev; do $b mount --move /$dir /new/$dir; done
 exec $b switch_root /new /bin/sh /run/vm/guest.sh

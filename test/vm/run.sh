@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test/vm/run.sh [REGEXP]: tests of internal/sandbox in a virtual machine that has what
+# test/vm/run.sh [REGEXP]: tests of internal/sandbox and its cgroups in a virtual machine that has what
 # this machine may lack: a kernel of Debian's with a cgroup of version 2, set up by
 # "ycbot sandbox prepare". They run as root and as an ordinary user; without REGEXP those
 # of cgroups. The machine's files are this one's, read-only, with a layer in memory above,
@@ -17,6 +17,7 @@ done
 
 vm=$PWD/bin/vm
 mkdir -p "$vm"
+go test -c -o "$vm/cgroup.test" ./internal/sandbox/cgroup
 go test -c -o "$vm/sandbox.test" ./internal/sandbox
 go build -o "$vm/ycbot" ./cmd/ycbot
 
