@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/cmd/ycbot/early"
 	"github.com/ycbot/ycbot/internal/doctor"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/setup"
 )
 
 // attackCommand makes the program one of the roles that "sandbox doctor" needs.
@@ -51,7 +51,7 @@ it promises, and 1 when it does not.`,
 	}
 	doctor.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	dry := false
-	host := sandbox.Host{UID: p.number("SUDO_UID"), GID: p.number("SUDO_GID")}
+	host := setup.Host{UID: p.number("SUDO_UID"), GID: p.number("SUDO_GID")}
 	prepare := &cobra.Command{
 		Use:   "prepare",
 		Short: "Do once, as root, what tier full needs: install bubblewrap, allow it in AppArmor, delegate a cgroup",
@@ -75,8 +75,8 @@ func (p *program) number(name string) int {
 }
 
 // prepare says what it will do and does it.
-func (p *program) prepare(ctx context.Context, host sandbox.Host, dry bool) error {
-	steps, notes := sandbox.Preparation(host)
+func (p *program) prepare(ctx context.Context, host setup.Host, dry bool) error {
+	steps, notes := setup.Steps(host)
 	for _, n := range notes {
 		fmt.Fprintf(p.stdout, "note: %s\n", n)
 	}

@@ -1,4 +1,6 @@
-package sandbox
+// Package setup is what root does once, so that commands can be contained in tier full:
+// bubblewrap, the profile that it may need, and a cgroup that is given to this program.
+package setup
 
 import (
 	"context"
@@ -13,7 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 )
 
-// A Host is where [Preparation] looks.
+// A Host is where [Steps] looks.
 type Host struct {
 	Root string // before every path of a file; empty: the machine's own
 
@@ -52,10 +54,10 @@ var installers = map[string][][]string{
 	"pacman":  {{"pacman", "-S", "--noconfirm", "--needed", "bubblewrap"}},
 }
 
-// Preparation finds out what tier full needs on h and root can give, without
+// Steps find out what tier full needs on h and root can give, without
 // doing anything, and what it cannot or does not change. Where nothing has to be
 // done there are no steps.
-func Preparation(h Host) (steps []Step, notes []string) {
+func Steps(h Host) (steps []Step, notes []string) {
 	if _, err := findProgram(h, "bwrap"); err != nil {
 		if s, ok := h.install(); ok {
 			steps = append(steps, s)
@@ -82,7 +84,8 @@ func Preparation(h Host) (steps []Step, notes []string) {
 // findProgram looks in the system directories alone, as the sandbox does.
 func findProgram(h Host, name string) (string, error) {
 	for _, dir := range toolchains.SystemBin() {
-		if file := filepath.Join(h.Root, dir, name); executable(file) == nil {
+		file := filepath.Join(h.Root, dir, name)
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
 			return file, nil
 		}
 	}

@@ -1,4 +1,4 @@
-package sandbox_test
+package setup_test
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/setup"
 )
 
 // host makes a directory that looks like a machine.
-func host(t *testing.T, files map[string]string) sandbox.Host {
+func host(t *testing.T, files map[string]string) setup.Host {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
@@ -24,7 +24,7 @@ func host(t *testing.T, files map[string]string) sandbox.Host {
 			t.Fatal(err)
 		}
 	}
-	return sandbox.Host{Root: root}
+	return setup.Host{Root: root}
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	script     = "#!/bin/sh\necho \"$0 $*\"\n"
 )
 
-// Preparation asks for what is missing and for nothing else; what is done is not
+// Steps ask for what is missing and for nothing else; what is done is not
 // asked for again.
 func TestPreparation(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestPreparation(t *testing.T) {
 		"not restricted":  {map[string]string{"usr/bin/bwrap": "", restricted: "0\n"}, nil, 0},
 		"forbidden":       {map[string]string{"usr/bin/bwrap": "", "proc/sys/user/max_user_namespaces": "0\n"}, nil, 1},
 	} {
-		steps, notes := sandbox.Preparation(host(t, tt.files))
+		steps, notes := setup.Steps(host(t, tt.files))
 		if len(steps) != len(tt.steps) || len(notes) != tt.notes+1 { // nor is there a cgroup
 			t.Errorf("%s: %v, %q", name, steps, notes)
 			continue
@@ -72,14 +72,14 @@ func TestPreparationCgroup(t *testing.T) {
 		mountinfo = "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
 		mine      = "sys/fs/cgroup/ycbot/"
 	)
-	me := sandbox.Host{UID: os.Geteuid(), GID: os.Getegid()}
+	me := setup.Host{UID: os.Geteuid(), GID: os.Getegid()}
 	done := map[string]string{
 		"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "cpu memory pids\n", "sys/fs/cgroup/cgroup.subtree_control": "",
 		mine + "cgroup.subtree_control": "memory pids cpu\n", mine + "cgroup.procs": "", mine + "ycbot-harness/cgroup.procs": "",
 	}
 	for name, tt := range map[string]struct {
 		files map[string]string
-		host  sandbox.Host
+		host  setup.Host
 		steps []string
 		notes int
 	}{
@@ -87,16 +87,16 @@ func TestPreparationCgroup(t *testing.T) {
 		"no controllers": {map[string]string{"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "io\n"}, me, nil, 1},
 		"fresh":          {map[string]string{"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "memory\n"}, me, []string{"make the cgroup /sys/fs/cgroup/ycbot and give it to"}, 0},
 		"done":           {done, me, nil, 0},
-		"another's":      {done, sandbox.Host{UID: me.UID + 1}, []string{"make the cgroup"}, 0},
-		"and a process":  {done, sandbox.Host{UID: me.UID, Process: 77}, []string{"move process 77 into it"}, 0},
-		"a service":      {nil, sandbox.Host{Unit: "ycbot.service"}, []string{"write /etc/systemd/system/ycbot.service.d/ycbot-delegate.conf"}, 0},
-		"no service":     {nil, sandbox.Host{Unit: "../../x.service"}, nil, 1},
+		"another's":      {done, setup.Host{UID: me.UID + 1}, []string{"make the cgroup"}, 0},
+		"and a process":  {done, setup.Host{UID: me.UID, Process: 77}, []string{"move process 77 into it"}, 0},
+		"a service":      {nil, setup.Host{Unit: "ycbot.service"}, []string{"write /etc/systemd/system/ycbot.service.d/ycbot-delegate.conf"}, 0},
+		"no service":     {nil, setup.Host{Unit: "../../x.service"}, nil, 1},
 	} {
 		files := map[string]string{"usr/bin/bwrap": ""}
 		maps.Copy(files, tt.files)
 		h := tt.host
 		h.Root = host(t, files).Root
-		steps, notes := sandbox.Preparation(h)
+		steps, notes := setup.Steps(h)
 		if len(steps) != len(tt.steps) || len(notes) != tt.notes {
 			t.Errorf("%s: %v, %q", name, steps, notes)
 			continue
@@ -126,9 +126,9 @@ func TestPreparationCgroupDone(t *testing.T) {
 	h := host(t, files)
 	h.UID, h.GID, h.Process = os.Geteuid(), os.Getegid(), 4711
 	var out bytes.Buffer
-	steps, _ := sandbox.Preparation(h)
+	steps, _ := setup.Steps(h)
 	h.Unit = "ycbot-worker@1.service"
-	unit, _ := sandbox.Preparation(h)
+	unit, _ := setup.Steps(h)
 	for _, s := range append(steps, unit...) {
 		if err := s.Do(t.Context(), &out); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestPreparationCgroupDone(t *testing.T) {
 	if !strings.Contains(out.String(), "systemctl daemon-reload") {
 		t.Errorf("systemd: %s", &out)
 	}
-	if again, notes := sandbox.Preparation(h); len(again)+len(notes) > 0 {
+	if again, notes := setup.Steps(h); len(again)+len(notes) > 0 {
 		t.Errorf("again: %v, %q", again, notes)
 	}
 }
@@ -155,7 +155,7 @@ func TestPreparationDone(t *testing.T) {
 	t.Parallel()
 	for parser, loads := range map[string]bool{script: true, "#!/bin/sh\nexit 1\n": false} {
 		h := host(t, map[string]string{"usr/bin/apt-get": script, restricted: "1\n", "etc/apparmor.d/x": "", "usr/sbin/apparmor_parser": parser})
-		steps, _ := sandbox.Preparation(h)
+		steps, _ := setup.Steps(h)
 		if len(steps) != 2 {
 			t.Fatalf("steps: %v", steps)
 		}
@@ -170,7 +170,7 @@ func TestPreparationDone(t *testing.T) {
 		if loads != (err == nil) || loads && !strings.Contains(string(text), "userns,") {
 			t.Errorf("profile: %v: %s", err, text)
 		}
-		if steps, _ := sandbox.Preparation(h); loads && len(steps) != 1 {
+		if steps, _ := setup.Steps(h); loads && len(steps) != 1 {
 			t.Errorf("again: %v", steps)
 		}
 	}

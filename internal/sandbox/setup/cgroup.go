@@ -1,4 +1,4 @@
-package sandbox
+package setup
 
 import (
 	"context"
