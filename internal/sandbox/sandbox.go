@@ -22,6 +22,9 @@
 // command (see family). The rest of the program must therefore start its own
 // children in its own session, which os/exec does unless asked otherwise.
 //
+// Below are what needs no sandbox to be understood: toolchains, what is shown of the
+// machine's files; seccomp and cgroup, two of the layers; setup, what root does once.
+//
 // A command that exits with 128+n is taken for one that was ended by signal n
 // in bubblewrap, which reports both in the same way.
 package sandbox
