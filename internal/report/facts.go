@@ -85,7 +85,7 @@ func (r *Report) contained() string {
 func lackOf(missing string) string {
 	name, _, _ := strings.Cut(plain(missing), ":")
 	if name == "cgroup" {
-		return "memory is limited for each process (no cgroup)"
+		return "memory is watched (no cgroup)"
 	}
 	return "no " + name
 }

@@ -42,7 +42,7 @@ func runCanaries(args []string, out io.Writer) int {
 		answer("io_uring", closing(int(fd), nil))
 	}
 	for key, resource := range map[string]int{
-		"data": unix.RLIMIT_DATA, "procs": unix.RLIMIT_NPROC, "file": unix.RLIMIT_FSIZE, "open": unix.RLIMIT_NOFILE, "core": unix.RLIMIT_CORE,
+		"procs": unix.RLIMIT_NPROC, "file": unix.RLIMIT_FSIZE, "open": unix.RLIMIT_NOFILE, "core": unix.RLIMIT_CORE,
 	} {
 		var l unix.Rlimit
 		if unix.Getrlimit(resource, &l) == nil {

@@ -352,6 +352,7 @@ func bare(dir string) bool {
 type proc struct {
 	pid, ppid, session int
 	threads            int
+	pages              int64 // of memory that it has in use
 	state              byte
 }
 
@@ -377,13 +378,14 @@ func processes() table {
 		}
 		// "pid (name) state ppid pgrp session …"; the name may hold anything.
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 18 {
+		if len(f) < 22 {
 			continue
 		}
 		ppid, _ := strconv.Atoi(f[1])
 		session, _ := strconv.Atoi(f[3])
 		threads, _ := strconv.Atoi(f[17])
-		procs[pid] = proc{pid: pid, ppid: ppid, session: session, threads: threads, state: f[0][0]}
+		pages, _ := strconv.ParseInt(f[21], 10, 64)
+		procs[pid] = proc{pid: pid, ppid: ppid, session: session, threads: threads, pages: pages, state: f[0][0]}
 	}
 	return procs
 }

@@ -26,9 +26,11 @@ const (
 )
 
 // A guard watches what no limit of the kernel holds: how much a command writes
-// in all, how many files it makes, and how many processes it has, because RLIMIT_NPROC does not bind root
-// and counts all processes of a user where there is no user namespace.
+// in all, how many files it makes, how much memory its processes have in use, and how many
+// they are, because RLIMIT_NPROC does not bind root and counts all processes of a user where
+// there is no user namespace.
 type guard struct {
+	memory  int64 // 0: not watched
 	disk    int64 // 0: not watched
 	inodes  int64 // 0: not watched
 	procs   int   // 0: not watched
@@ -52,9 +54,12 @@ const reserve = 256 << 20
 
 // newGuard watches a command in c that may write to dirs.
 func newGuard(l Limits, c *cgroup.Group, now func() time.Time, dirs []string) *guard {
-	g := &guard{now: now, started: now(), procs: max(l.Processes, 0)}
+	g := &guard{now: now, started: now(), procs: max(l.Processes, 0), memory: max(l.Memory, 0)}
 	if c != nil && c.Pids {
 		g.procs = 0 // the kernel refuses more, which a command can see and survive
+	}
+	if c != nil && c.Memory {
+		g.memory = 0
 	}
 	g.disk, g.inodes = max(l.Disk, 0), int64(max(l.Inodes, 0))
 	if g.disk > 0 || g.inodes > 0 {
@@ -105,6 +110,9 @@ func freeSpace(dir string) (bytes, inodes int64, ok bool) {
 func (g *guard) exceeded(m *member) string {
 	if g.procs > 0 && threads() > g.procs && family.threads(m) > g.procs {
 		return "processes"
+	}
+	if g.memory > 0 && usedMemory() > g.memory && family.memory(m) > g.memory {
+		return "memory"
 	}
 	for i := range g.volumes {
 		if limit := g.volumes[i].exceeded(g); limit != "" {
@@ -226,6 +234,38 @@ func (k *processFamily) threads(m *member) int {
 		n += p.threads
 	}
 	return n
+}
+
+// usedMemory is how much memory of the machine is in use and cannot be had at once, in bytes,
+// from one small file: what a command has is no more than that.
+func usedMemory() int64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	kilobytes := func(name string) int64 {
+		_, rest, _ := strings.Cut(string(text), name)
+		f := strings.Fields(rest[:min(len(rest), 40)])
+		if len(f) == 0 {
+			return 0
+		}
+		n, _ := strconv.ParseInt(f[0], 10, 64)
+		return n
+	}
+	return (kilobytes("MemTotal:") - kilobytes("MemAvailable:")) << 10
+}
+
+// memory is how much of the machine's memory the processes of m have in use, in bytes. What
+// several of them share counts for each.
+func (k *processFamily) memory(m *member) int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pages := int64(0)
+	mine, _ := k.of(m, processes())
+	for _, p := range mine {
+		pages += p.pages
+	}
+	return pages * int64(os.Getpagesize())
 }
 
 // machineMemory is how much memory the machine has.

@@ -3,10 +3,11 @@ package sandbox
 import "time"
 
 // Limits are what one command may use. A zero field is the default, a negative
-// one is no limit. Each of memory and processor time is counted for a process;
-// with a delegated cgroup memory is counted for all of a command, too.
+// one is no limit. Processor time is counted for a process, memory for all of a
+// command: by a cgroup where one is delegated, else it is watched. Address space is not
+// limited, as sanitizers map terabytes that they never use.
 type Limits struct {
-	Memory    int64 // bytes; default three quarters of the machine's memory, at least 2 GiB
+	Memory    int64 // bytes in use; default three quarters of the machine's memory, at least 2 GiB
 	Processes int   // processes and threads at one time; default 4096
 	FileSize  int64 // bytes of one file; default 8 GiB
 	OpenFiles int   // of a process; default 65536
@@ -55,7 +56,7 @@ func (l Limits) complete(memory int64) Limits {
 func (l Limits) kernel(timeout time.Duration, processors, others int) limits {
 	positive := func(n int64) uint64 { return uint64(max(n, 0)) }
 	out := limits{
-		Data: positive(l.Memory), File: positive(l.FileSize), Open: positive(int64(l.OpenFiles)), Core: true,
+		File: positive(l.FileSize), Open: positive(int64(l.OpenFiles)), Core: true,
 	}
 	if l.Processes > 0 {
 		out.Procs = uint64(l.Processes + others)

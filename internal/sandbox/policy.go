@@ -55,7 +55,6 @@ type grants struct {
 
 // limits are the resource limits of one command's processes; 0 leaves one as it is.
 type limits struct {
-	Data  uint64 `json:"data,omitempty"`
 	Procs uint64 `json:"procs,omitempty"`
 	File  uint64 `json:"file,omitempty"`
 	Open  uint64 `json:"open,omitempty"`

@@ -83,7 +83,7 @@ func openCgroups(ctx context.Context) (_ *cgroup.Delegated, proved []finding, la
 		}
 	}
 	if err != nil {
-		return nil, nil, []string{layerCgroup + ": " + err.Error() + "; memory is limited for each process, not for a command as a whole"}
+		return nil, nil, []string{layerCgroup + ": " + err.Error() + "; memory is watched, and not limited by the kernel"}
 	}
 	for layer, controller := range map[string]string{layerCgroupMemory: "memory", layerCgroupProcesses: "pids"} {
 		if !g.Has(controller) {

@@ -50,7 +50,7 @@ func (m means) judge(said map[string]string, locked string, t *targets) []findin
 	for _, x := range []struct {
 		name, key string
 		want      uint64
-	}{{"memory", "limit_data", l.Data}, {"processes", "limit_procs", l.Procs}, {"file size", "limit_file", l.File}, {"open files", "limit_open", l.Open}, {"core", "limit_core", 1}} {
+	}{{"processes", "limit_procs", l.Procs}, {"file size", "limit_file", l.File}, {"open files", "limit_open", l.Open}, {"core", "limit_core", 1}} {
 		if x.want == 0 {
 			continue // it was not asked for
 		}

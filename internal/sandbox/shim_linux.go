@@ -213,7 +213,6 @@ func (l limits) set() error {
 		{"file size", unix.RLIMIT_FSIZE, l.File},
 		{"processor time", unix.RLIMIT_CPU, l.CPU},
 		{"processes", unix.RLIMIT_NPROC, l.Procs},
-		{"memory", unix.RLIMIT_DATA, l.Data},
 	} {
 		if x.value == 0 {
 			continue

@@ -173,3 +173,30 @@ func TestRaceDetector(t *testing.T) {
 		}
 	}
 }
+
+// A program with the address sanitizer runs under the default limits, although it maps more
+// address space than any machine has memory.
+func TestAddressSanitizer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.c"), []byte("#include <stdlib.h>\n\nint main(int n, char **v) {\n\tchar *p = malloc(8);\n\tint bad = p[n - 1 + (n > 1) * 8];\n\tfree(p);\n\treturn bad * 0;\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("cc", "-fsanitize=address", "-o", "a", "a.c")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("no C compiler with the address sanitizer: %s", out)
+	}
+	for _, mode := range []string{"basic", "full"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits.Memory = 2 << 30 }) // the least that is a default
+		env := []string{"ASAN_OPTIONS=detect_leaks=1"}
+		res := run(t, sb, sandbox.Command{Argv: []string{"./a"}, Dir: dir, Writable: []string{dir}, Env: env})
+		if res.Exit != 0 {
+			t.Errorf("%s: exit %d\n%s%s", mode, res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
+		}
+		res = run(t, sb, sandbox.Command{Argv: []string{"./a", "more"}, Dir: dir, Writable: []string{dir}, Env: env})
+		if res.Exit == 0 || !strings.Contains(string(res.Stderr.Bytes), "heap-buffer-overflow") {
+			t.Errorf("%s: what it finds: exit %d\n%s", mode, res.Exit, res.Stderr.Bytes)
+		}
+	}
+}

@@ -185,7 +185,7 @@ func TestLimit(t *testing.T) {
 		{"not said", " ", "auto", `echo "sudo $*"`, ""},
 		{"macOS", "github-hosted macOS", "auto", `echo "sudo $*"`, ""},
 		{"sudo wants a password", hosted, "auto", `exit 1`, ""},
-		{"refused", hosted, "auto", `[ "$2" = true ]`, "::notice title=ycbot sandbox::no cgroup could be delegated here; memory is limited for each process, not for a command as a whole\n"},
+		{"refused", hosted, "auto", `[ "$2" = true ]`, "::notice title=ycbot sandbox::no cgroup could be delegated here; memory is watched, and not limited by the kernel\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

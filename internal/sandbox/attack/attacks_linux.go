@@ -322,6 +322,10 @@ func floodAttacks() []attack {
 			if err != nil {
 				return err
 			}
+			for at := 0; at < len(b); at += os.Getpagesize() { // what is not written to takes no memory
+				b[at] = 1
+			}
+			<-time.After(time.Second) // to be of use it must last
 			return unix.Munmap(b)
 		}},
 	}

@@ -73,9 +73,10 @@ func (g *Delegated) sweep() {
 
 // A Group is what one command's processes are in, all of them; nil is none.
 type Group struct {
-	dir  string
-	file *os.File
-	Pids bool // processes are limited
+	dir    string
+	file   *os.File
+	Pids   bool // processes are limited
+	Memory bool // memory is limited
 }
 
 // Open makes a cgroup with limits of memory, in bytes, and of processes; what is not
@@ -97,7 +98,7 @@ func (g *Delegated) Open(memory int64, processes int) (_ *Group, err error) {
 	if err := g.limit(dir, memory, processes, Write); err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
-	c.Pids = g.Has("pids") && processes > 0
+	c.Pids, c.Memory = g.Has("pids") && processes > 0, g.Has("memory") && memory > 0
 	if c.file, err = os.Open(dir); err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}

@@ -28,12 +28,12 @@ func (h Host) cgroup() (steps []Step, notes []string) {
 	}
 	_, mount := cgroup.Mount(h.Root)
 	if mount == "" {
-		return nil, []string{"no cgroup file system of version 2 is mounted, so memory is limited for each process, not for a command as a whole"}
+		return nil, []string{"no cgroup file system of version 2 is mounted, so memory is watched, and not limited by the kernel"}
 	}
 	at := filepath.Join(h.Root, mount)
 	offered := cgroup.Words(at, "cgroup.controllers")
 	if !slices.Contains(offered, "memory") && !slices.Contains(offered, "pids") {
-		return nil, []string{mount + " has neither the controller memory nor pids (version 1 may have them), so memory is limited for each process, not for a command as a whole"}
+		return nil, []string{mount + " has neither the controller memory nor pids (version 1 may have them), so memory is watched, and not limited by the kernel"}
 	}
 	dir := filepath.Join(at, cgroup.Name)
 	if !h.delegated(dir) {
