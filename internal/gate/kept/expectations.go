@@ -244,9 +244,18 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]
 	file := k.on.Sides.StandsIn(e.id)
-	for _, t := range k.on.Sides.Touched {
-		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.on.Sides.MovedTo(file))
-		if fits && len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) > 0 {
+	fits := []func(sides.Touch) bool{func(t sides.Touch) bool {
+		return want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.on.Sides.MovedTo(file))
+	}}
+	if class == compare.Weakened { // the test is as it was, and what it reads, or is built with, is not
+		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Data }, func(t sides.Touch) bool { return t.Class != compare.Source })
+	}
+	for _, fit := range fits {
+		at := slices.IndexFunc(k.on.Sides.Touched, func(t sides.Touch) bool {
+			return fit(t) && len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) > 0
+		})
+		if at >= 0 {
+			t := k.on.Sides.Touched[at]
 			x.Path = t.File.Path
 			x.Line, x.Old, x.New = k.hunkOf(ctx, t, e.id, e.output)
 			break
