@@ -19,6 +19,10 @@ func (r *runner) classify(ctx context.Context) error {
 		r.ask("tests may get a new file of the change by a name that two files have now: %s", results.Listed(before, 3))
 		r.notCovered("which file tests get by a name that two have with the change, the new one or theirs: %s", results.Listed(before, 3))
 	}
+	if own := r.sides.OwnSettings(); len(own) > 0 {
+		r.ask("the change alters settings that tests read: %s", results.Listed(own, 3))
+		r.notCovered("what the base's tests hold with the base's settings that they read: %s", results.Listed(own, 3))
+	}
 	moved, err := r.sides.MovedSubmodules(ctx)
 	if len(moved) > 0 {
 		r.ask("the change takes another commit of what tests read: submodule %s", results.Listed(moved, 3))

@@ -83,7 +83,7 @@ var markRules = []markRule{
 	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
 	{".sh .bash .zsh .ksh .bats", "takes assertions, or the tests, away", pattern.New(`(^|[;&|{]\s*)set\s+(\+[a-z]*e|\+o\s+(errexit|pipefail))|\btrap\s+(-|''|"")\s+ERR\b|\bshopt\s+-uo\s+errexit`)},
 	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
-	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
+	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false|\bCTEST_CUSTOM_\w*IGNORE\b`)},
 	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},
 	{".java .kt .kts .scala .groovy", "takes assertions, or the tests, away", pattern.New(`set(Default|Class|Package)AssertionStatus\s*\(|clearAssertionStatus\s*\(`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main|(str|mem|wcs)n?(case)?cmp|abort|exit|_Exit)\b|__assert_fail\s*\(`)},
@@ -94,7 +94,7 @@ var markRules = []markRule{
 	{".py .pyx", "keeps a process from failing, whatever its tests raise", pattern.New(`\b(sys|threading)\.(excepthook|unraisablehook)\s*=[^=]`)},
 	{"", "ends the process as a success, whatever its tests found", pattern.New(`\btrap\b.*\bexit(\s+0)?\s*["';}].*\b(EXIT|0)\s*$`)},
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
-	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
+	{"", "asks what runs it", pattern.New(`[.$({"'` + "`" + `](MAKEFLAGS|MFLAGS)\b|\b(MAKELEVEL|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
 }
