@@ -60,10 +60,12 @@ const MaxDocument = 64 << 20
 // A document is a collector of runners that write one document when they end.
 type document struct {
 	unit  string
-	text  bool // it is what people read, too
-	files bool // packages are files, named from the runner's folder or by absolute path
-	twins bool // several tests of one name in a package are tests of their own, in their order
+	text  bool   // it is what people read, too
+	ours  string // how lines of it begin that are for us alone; empty: none are
+	files bool   // packages are files, named from the runner's folder or by absolute path
+	twins bool   // several tests of one name in a package are tests of their own, in their order
 	parse func([]byte) ([]Outcome, error)
+	place func(unit, wd string, o *Outcome) // what an outcome is called from the top of the repository; nil: as files says
 	data  []byte
 	cut   bool
 	err   error
@@ -103,7 +105,10 @@ func (d *document) Suite(evidence, wd string) Suite {
 // put files an outcome, and what it says of its package.
 func (d *document) put(s Suite, o Outcome, evidence, wd string) {
 	pkg := o.pkg
-	if d.files {
+	if d.place != nil {
+		d.place(d.unit, wd, &o)
+		pkg = o.pkg
+	} else if d.files {
 		pkg = relative(d.unit, wd, pkg)
 	}
 	whole := ID{Unit: d.unit, Package: pkg}
@@ -161,6 +166,14 @@ func relative(unit, wd, name string) string {
 
 func (d *document) Rest() string {
 	switch {
+	case d.text && d.ours != "":
+		var said strings.Builder
+		for line := range bytes.Lines(d.data) {
+			if !bytes.HasPrefix(line, []byte(d.ours)) {
+				said.Write(line)
+			}
+		}
+		return Short(said.String())
 	case d.text:
 		return Short(string(d.data))
 	case d.err != nil && len(d.data) > 0:

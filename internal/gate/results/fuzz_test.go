@@ -48,7 +48,7 @@ func formats() []format {
 		{"ctest.xml", Grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
 		{"meson.xml", Grouped(ParseMeson), "testcase", writeJUnit, ""},
 		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},
-		{"cargo.txt", Text(ParseCargo), " ... ", writeCargo, "x"},
+		{"cargo.txt", Cargo, " ... ", writeCargo, "x"},
 		{"rspec.json", Documented(ParseRSpec), "{", writeRSpec, ""},
 		{"dotnet.trx", Grouped(ParseTRX), "UnitTestResult", writeTRX, ""},
 		{"mix.txt", Text(ParseMix), "* ", writeMix, "  x"},

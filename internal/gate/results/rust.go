@@ -2,7 +2,10 @@ package results
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,27 +13,121 @@ import (
 )
 
 var (
-	cargoRunning = pattern.New(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
+	cargoRunning = pattern.New(`^\s+(?:Running (?:unittests )?(\S+) \(([^)]*-[0-9a-f]+(?:\.exe)?)\)|Doc-tests (\S+))`)
 	cargoTest    = pattern.New(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
 	cargoStdout  = pattern.New(`^---- (.+?) stdout ----$`)
 	cargoEnd     = pattern.New(`^test result: .*?(?:; (\d+) failed;|$)`)
 	cargoBegin   = pattern.New(`^running \d+ tests?$`)
 	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
+	docFile      = pattern.New(`^(\S.*?\.\w+) -( .*)?$`)
 )
 
+// cargoArtifact is how a line of "cargo test --message-format=json" begins that names what was
+// compiled (https://doc.rust-lang.org/cargo/reference/external-tools.html#artifact-messages).
+const cargoArtifact = `{"reason":"compiler-artifact"`
+
+// A cargoTarget is what such a line says of a program of tests.
+type cargoTarget struct {
+	Manifest   string `json:"manifest_path"`
+	Executable string
+	Target     struct {
+		Kind []string
+		Name string
+		Src  string `json:"src_path"`
+	}
+}
+
+// Cargo collects from the text of "cargo test", behind the lines of JSON that name its programs.
+func Cargo(unit string) Collector {
+	return &document{unit: unit, text: true, ours: cargoArtifact, parse: ParseCargo, place: placeCargo}
+}
+
+// placeCargo names the source of a program, and that of an example of documentation, from the
+// top of the repository. The examples of a crate are those of its name.
+func placeCargo(unit, wd string, o *Outcome) {
+	m := docFile.FindStringSubmatch(o.name)
+	if m == nil || path.IsAbs(o.pkg) {
+		o.pkg = relative(unit, wd, o.pkg)
+	} else if path.IsAbs(m[1]) {
+		o.name = relative(unit, wd, m[1]) + o.name[len(m[1]):]
+	}
+}
+
+// cargoPrograms are the programs of tests by their names and the libraries by those of their
+// crates.
+type cargoPrograms struct {
+	by   map[string]cargoTarget // by the last part of the path
+	libs map[string]cargoTarget // nothing in it: several have the name
+}
+
+// artifact reads what cargo says of a program. Two sources of one program are not to be believed.
+func (p *cargoPrograms) artifact(line string) error {
+	var t cargoTarget
+	if json.Unmarshal([]byte(line), &t) != nil || t.Executable == "" || t.Target.Src == "" {
+		return nil
+	}
+	name := lastPart(t.Executable)
+	if was, ok := p.by[name]; ok && was.Target.Src != t.Target.Src {
+		return fmt.Errorf("cargo names two sources of %s", name)
+	}
+	p.by[name] = t
+	if slices.ContainsFunc(t.Target.Kind, func(k string) bool { return strings.HasSuffix(k, "lib") || k == "proc-macro" }) {
+		crate := crateName(t.Target.Name)
+		if was, ok := p.libs[crate]; ok && was.Target.Src != t.Target.Src {
+			t = cargoTarget{}
+		}
+		p.libs[crate] = t
+	}
+	return nil
+}
+
+// example names a test of documentation by the path of its file. cargo has it from the top of the
+// workspace, which is the package's folder or one above it.
+func (p *cargoPrograms) example(crate, test string) string {
+	m, lib := docFile.FindStringSubmatch(test), p.libs[crateName(crate)]
+	if m == nil || lib.Manifest == "" || path.IsAbs(m[1]) {
+		return test
+	}
+	dir := path.Dir(lib.Manifest)
+	at := path.Join(dir, m[1])
+	for up := path.Dir(dir); up != "/" && up != "."; up = path.Dir(up) {
+		if whole := path.Join(up, m[1]); strings.HasPrefix(whole, dir+"/") {
+			at = whole
+		}
+	}
+	return at + test[len(m[1]):]
+}
+
+func lastPart(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+
+func crateName(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
 // ParseCargo reads the text of "cargo test". Which program's tests follow is
-// said by the lines "Running" of cargo itself. A program that begins and does not
-// report its end has ended before its tests did.
+// said by the lines "Running" of cargo itself, and which source a program is made of by the
+// artifacts before them: else programs of one name are numbered, in their order. A program
+// that begins and does not report its end has ended before its tests did.
 func ParseCargo(data []byte) ([]Outcome, error) {
 	var out []Outcome
-	program, said := "", saying{at: -1}
+	program, crate, said := "", "", saying{at: -1}
+	programs := cargoPrograms{map[string]cargoTarget{}, map[string]cargoTarget{}}
 	times := map[string]int{} // by program: each member of a workspace can have one of that name
 	var tests map[string]int  // of the program that runs, where they stand in out
 	running, counted, failed := false, 0, 0
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(plainText(string(line)), "\r\n")
+		if program == "" && strings.HasPrefix(text, cargoArtifact) { // what tests print comes later
+			if err := programs.artifact(text); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if m := cargoRunning.FindStringSubmatch(text); m != nil {
-			program = m[1] + m[3]
+			program, crate = m[1]+m[3], m[3]
+			if t, ok := programs.by[lastPart(m[2])]; ok {
+				program = t.Target.Src
+			} else if crate == "" && len(programs.by) > 0 {
+				times[program] = max(times[program], 1) // the first can be one that is named
+			}
 			times[program]++
 			continue
 		}
@@ -51,7 +148,9 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 				o.status = Skipped
 			}
 			tests[o.name] = len(out)
-			if n := times[program]; n > 1 {
+			if named := programs.example(crate, o.name); crate != "" && named != o.name {
+				o.name = named
+			} else if n := times[program]; n > 1 {
 				o.name = fmt.Sprintf("%s[%d]", o.name, n)
 			}
 			out = append(out, o)

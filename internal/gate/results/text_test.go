@@ -1,6 +1,9 @@
 package results
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestFailureLine holds which line of a failed command's output says why it failed.
 func TestFailureLine(t *testing.T) {
@@ -54,6 +57,34 @@ func TestMentions(t *testing.T) {
 	} {
 		if got := Mentions(tt.text, tt.word); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
+		}
+	}
+}
+
+// A program of cargo is called by what cargo says before any has run. Of one that is said to be made
+// of two sources nothing is believed, and what people read has no line that is for us.
+func TestCargoPrograms(t *testing.T) {
+	t.Parallel()
+	named := func(src string) string {
+		return `{"reason":"compiler-artifact","manifest_path":"/repo/vat/Cargo.toml","target":{"kind":["lib"],"name":"vat","src_path":"/repo/` + src + `"},"executable":"/repo/target/debug/deps/vat-0123456789abcdef"}` + "\n"
+	}
+	ran := "     Running unittests src/lib.rs (target/debug/deps/vat-0123456789abcdef)\nrunning 1 test\ntest a ... FAILED\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n"
+	for text, want := range map[string]string{
+		named("vat/src/lib.rs") + ran:                           "vat/src/lib.rs",
+		ran + named("vat/src/lib.rs"):                           "src/lib.rs", // what a test prints
+		named("vat/src/lib.rs") + named("net/src/lib.rs") + ran: "",
+	} {
+		c := Cargo(".")
+		if _, err := c.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for id := range c.Suite("E1", "/repo") {
+			got = id.Package
+		}
+		why, _ := c.Gap()
+		if got != want || (why == "") != (want != "") || strings.Contains(c.Rest(), "compiler-artifact") {
+			t.Errorf("%s:\n%q, want %q; gap %q, rest %q", text, got, want, why, c.Rest())
 		}
 	}
 }

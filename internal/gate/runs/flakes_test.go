@@ -1,12 +1,17 @@
 package runs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestFlakeFile holds that flips are counted by programs, from one run to the next, and
@@ -109,4 +114,17 @@ func numbered(n int) []string {
 		out = append(out, strconv.Itoa(i))
 	}
 	return out
+}
+
+// What is on record of a program of Rust by its number in a workspace is of no test that is called
+// by its source.
+func TestFlakeKey(t *testing.T) {
+	t.Parallel()
+	for pkg, same := range map[string]bool{"src/lib.rs": false, "tests/test_a.py": true} {
+		id := results.ID{Unit: ".", Package: pkg, Test: "works"}
+		sum := sha256.Sum256([]byte(strings.Join([]string{id.Unit, id.Package, id.Test, id.Command}, "\x00")))
+		if old := hex.EncodeToString(sum[:16]); (FlakeKey(id) == old) != same {
+			t.Errorf("%s: %s, and before %s", pkg, FlakeKey(id), old)
+		}
+	}
 }

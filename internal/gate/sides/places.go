@@ -2,12 +2,14 @@ package sides
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -52,6 +54,20 @@ func (r *Reader) PlaceOf(side results.Side, id results.ID, eco string) Site {
 
 var groups = strings.NewReplacer("::", " ", results.NameSep, " ")
 
+// module is where the test of a program that is made of several sources stands in that of its
+// module; false where that is the one that it is reported by.
+func (r *Reader) module(side results.Side, id results.ID) (Site, bool) {
+	p := r.Plans[side]
+	if p == nil || path.Ext(id.Package) != ".rs" {
+		return Site{}, false
+	}
+	file, within := rust.InModule(id.Package, id.Test, func(f string) bool {
+		_, ok := slices.BinarySearch(p.Files, f)
+		return ok
+	})
+	return Site{file, groups.Replace(within)}, file != id.Package
+}
+
 // ByPlace finds the tests of a suite by where they stand.
 func (r *Reader) ByPlace(side results.Side, s results.Suite) map[Site]results.ID {
 	out := make(map[Site]results.ID, len(s))
@@ -61,6 +77,11 @@ func (r *Reader) ByPlace(side results.Side, s results.Suite) map[Site]results.ID
 			eco = r.EcoOf(id)
 		}
 		out[r.PlaceOf(side, id, eco)] = id
+	}
+	for id := range s { // sources can move from one program to another
+		if at, ok := r.module(side, id); ok && out[at] == (results.ID{}) {
+			out[at] = id
+		}
 	}
 	return out
 }
@@ -105,6 +126,9 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 	if moved := r.MovedTo(at.At); moved != at.At {
 		out = append(out, Site{moved, at.Test})
 	}
+	if in, ok := r.module(results.Base, id); ok && r.MovedTo(in.At) != in.At {
+		out = append(out, Site{r.MovedTo(in.At), in.Test})
+	}
 	if file, _ := r.TestFileOf(id); languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
 	}
@@ -113,12 +137,25 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 
 // MovedAsItIs says whether the file of a test of the base has another name on the head and the
 // same text, so that what runs there is the base's: in the same folder, or moved along with the
-// sources, as its relative imports would lead elsewhere.
+// sources, as its relative imports would lead elsewhere. A module of Rust that becomes a crate has
+// all that it names in itself.
 func (r *Reader) MovedAsItIs(id results.ID) bool {
+	if in, ok := r.module(results.Base, id); ok && r.becomesCrate(in.At) {
+		return true
+	}
 	file, src := r.TestFileOf(id)
 	return src != nil && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
 		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && !f.Binary &&
 			(path.Dir(f.Path) == path.Dir(file) || r.movedWhole(f))
+	})
+}
+
+// becomesCrate says whether a source of the base is, as it stands, the whole of a program of tests
+// on the head.
+func (r *Reader) becomesCrate(file string) bool {
+	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
+		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && rust.ByItself(r.readBase(file)) &&
+			slices.ContainsFunc(slices.Collect(maps.Keys(r.Suites[results.Head])), func(id results.ID) bool { return id.Package == f.Path && id.Test != "" })
 	})
 }
 

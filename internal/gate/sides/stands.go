@@ -201,7 +201,8 @@ func (r *Reader) marked(id results.ID, mark *pattern.Pattern) bool {
 
 // RemovedNames are the names that the change takes out of the sources that a test
 // can mean: those of its files on the base that none of the same folder has on the
-// head, in the test's own folder and in files and folders that it names.
+// head, in the test's own folder and in files and folders that it names. Those of tests inside of
+// sources are none of them.
 func (r *Reader) RemovedNames(id results.ID) map[string]bool {
 	file, src := r.TestFileOf(id)
 	about := classes.Words(src)
@@ -217,12 +218,19 @@ func (r *Reader) RemovedNames(id results.ID) map[string]bool {
 		if apart || ecosystem.IsDoc(name) || !languages.IsSource(name) {
 			continue
 		}
+		words := classes.Words
+		if parts := classes.PartsOf(name); parts != nil {
+			words = func(src []byte) map[string]bool {
+				_, rest := parts(string(src))
+				return classes.Words([]byte(rest))
+			}
+		}
 		dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), path.Ext(name))
-		add(after, dir, classes.Words(v.Head))
+		add(after, dir, words(v.Head))
 		if src != nil && dir != path.Dir(file) && !about[path.Base(dir)] && !about[stem] {
 			continue
 		}
-		add(before, dir, classes.Words(v.Base))
+		add(before, dir, words(v.Base))
 		if v.Head == nil { // a module is called by the name of its file
 			add(before, dir, map[string]bool{stem: true})
 		}

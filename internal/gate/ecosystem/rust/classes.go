@@ -153,20 +153,38 @@ func TestFuncs(src string) map[string]string {
 // InFile is where a test of a program that is made of several sources stands, and its own
 // name there: the modules before it are files as far as has says so.
 func InFile(name, test string, has func(string) bool) (file, own string) {
+	if path.Ext(name) != ".rs" || !strings.Contains(test, "::") {
+		return name, test
+	}
+	file, own = InModule(name, test, has)
+	return file, own[strings.LastIndex(own, ":")+1:]
+}
+
+// InModule is the same with the modules within that file before its own name.
+func InModule(name, test string, has func(string) bool) (file, within string) {
 	parts := strings.Split(test, "::")
 	if path.Ext(name) != ".rs" || len(parts) == 1 {
 		return name, test
 	}
-	dir := path.Dir(name)
-	for _, module := range parts[:len(parts)-1] {
+	dir, at := path.Dir(name), 0
+	for i, module := range parts[:len(parts)-1] {
 		dir = path.Join(dir, module)
 		for _, f := range []string{dir + ".rs", path.Join(dir, "mod.rs")} {
 			if has(f) {
-				name = f
+				name, at = f, i+1
 			}
 		}
 	}
-	return name, parts[len(parts)-1]
+	return name, strings.Join(parts[at:], "::")
+}
+
+// rustElsewhere is what takes the text of another file into a source.
+var rustElsewhere = pattern.New(`\binclude(?:_str|_bytes)?!`)
+
+// ByItself says of the source of a crate whether it is all of it: it declares no module that stands
+// in another file, and includes none.
+func ByItself(src []byte) bool {
+	return !rustModuleLine.Match(src) && !rustElsewhere.Match(src)
 }
 
 // rustNamed is the kind of an item and its name.

@@ -107,3 +107,37 @@ func TestParts(t *testing.T) {
 		t.Errorf("tests %q, rest %q", tests, rest)
 	}
 }
+
+// A test is found in the file of its module, with the modules within that before its name.
+func TestInModule(t *testing.T) {
+	t.Parallel()
+	has := func(f string) bool { return f == "a/src/money.rs" || f == "a/src/money/tax/mod.rs" }
+	for _, c := range []struct{ name, test, file, within, own string }{
+		{"a/src/lib.rs", "money::tests::fmt", "a/src/money.rs", "tests::fmt", "fmt"},
+		{"a/src/lib.rs", "money::tax::fmt", "a/src/money/tax/mod.rs", "fmt", "fmt"},
+		{"a/src/lib.rs", "tests::fmt", "a/src/lib.rs", "tests::fmt", "fmt"},
+		{"a/src/lib.rs", "fmt", "a/src/lib.rs", "fmt", "fmt"},
+		{"a", "a/src/lib.rs - money::fmt", "a", "a/src/lib.rs - money::fmt", "a/src/lib.rs - money::fmt"},
+	} {
+		file, within := InModule(c.name, c.test, has)
+		in, own := InFile(c.name, c.test, has)
+		if file != c.file || within != c.within || in != c.file || own != c.own {
+			t.Errorf("%s %s: %s in %s, %s in %s", c.name, c.test, within, file, own, in)
+		}
+	}
+}
+
+// A source that takes in no other is all of the crate that it is the root of.
+func TestByItself(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]bool{
+		"use super::*;\n\nmod tests {\n}\n":               true,
+		"pub mod more;\n":                                 false,
+		"#[cfg(test)]\nmod tests;\n":                      false,
+		"const T: &str = include_str!(\"../README.md\");": false,
+	} {
+		if got := ByItself([]byte(src)); got != want {
+			t.Errorf("%q: %v", src, got)
+		}
+	}
+}

@@ -143,14 +143,15 @@ func cargoDependencies(manifest ecosystem.TOML) []ecosystem.TOML {
 }
 
 // cargoTests runs text, a "cargo test". What its programs print and which of
-// them runs, which cargo says on standard error, has to be read together.
+// them runs, which cargo says on standard error, has to be read together. Which source each
+// program is made of cargo names before, when nothing of them has run.
 func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
-	c = c.Reporting(text + " 2>&1")
+	c = c.Reporting(text+" 2>&1", cargoNames(text)...)
 	c.Text = text
 	c.Results = &ecosystem.Results{
 		Name:    "text of cargo test",
 		Apart:   true,
-		Collect: results.Text(results.ParseCargo),
+		Collect: results.Cargo,
 		Narrow:  func(c ecosystem.Command, _ ecosystem.Part) (ecosystem.Command, bool) { return c, false },
 		Probe: func(c ecosystem.Command, _ ecosystem.Probing) (ecosystem.Command, string) {
 			if strings.Contains(text, " -- ") {
@@ -162,9 +163,7 @@ func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
 		},
 	}
 	c.Results.PlantedBy(ecosystem.Planter{
-		// A program's tests begin in the file of its root. Those of several members of a
-		// workspace that have one name are reported as one.
-		File:  func(p ecosystem.Planting, unit, pkg string) string { return p.SourceEnding(unit, pkg) },
+		// A program's tests begin in the file of its root, by which they are reported.
 		Plant: plantCargo,
 		Most:  3,
 		Run: func(c ecosystem.Command, pkgs []string) ecosystem.Command {
@@ -177,6 +176,16 @@ func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
 		},
 	})
 	return c
+}
+
+// cargoNames prints what cargo says of the programs of a "cargo test"; nothing where it is told
+// what else to print.
+func cargoNames(text string) []string {
+	call, _, _ := strings.Cut(text+" ", " -- ")
+	if strings.Contains(call, "--message-format") {
+		return nil
+	}
+	return []string{strings.TrimSpace(call) + " --no-run --message-format=json-render-diagnostics 2>/dev/null | command -p grep -F '\"executable\":\"'"}
 }
 
 // adoptCargo reports each test of a plain "cargo test".
@@ -195,32 +204,27 @@ func adoptCargo(c ecosystem.Command, words []string) (ecosystem.Command, bool) {
 
 // plantCargo plants behind what a file has: Rust finds no test in a file that no other
 // one names.
-func plantCargo(c ecosystem.Command, file, src, name string) ecosystem.Planted {
-	pkg := file
-	if c.Unit != "." {
-		pkg = strings.TrimPrefix(file, c.Unit+"/")
-	}
-	for _, folder := range []string{"/src/", "/tests/"} { // of a member of a workspace
-		if i := strings.LastIndex(pkg, folder); i >= 0 {
-			pkg = pkg[i+1:]
-		}
-	}
-	return ecosystem.Planted{Path: file, Package: pkg, Text: src + "\n#[cfg(test)]\nmod " + name + " {\n    #[test]\n    fn " + name + "() {\n        assert_eq!(1, 2);\n    }\n}\n"}
+func plantCargo(_ ecosystem.Command, file, src, name string) ecosystem.Planted {
+	return ecosystem.Planted{Path: file, Package: file, Text: src + "\n#[cfg(test)]\nmod " + name + " {\n    #[test]\n    fn " + name + "() {\n        assert_eq!(1, 2);\n    }\n}\n"}
 }
 
 // cargoTargets are the options for programs; empty where one has no option of its own.
 func cargoTargets(pkgs []string) string {
 	out := ""
 	for _, p := range pkgs {
-		switch {
-		case p == "src/lib.rs":
-			out += " --lib"
-		case p == "src/main.rs":
-			out += " --bins"
-		case path.Dir(p) == "tests":
-			out += " --test " + strings.TrimSuffix(path.Base(p), ".rs")
+		option := ""
+		switch dir, base := path.Base(path.Dir(p)), path.Base(p); {
+		case dir == "src" && base == "lib.rs":
+			option = " --lib"
+		case dir == "src" && base == "main.rs":
+			option = " --bins"
+		case dir == "tests":
+			option = " --test " + strings.TrimSuffix(base, ".rs")
 		default:
 			return ""
+		}
+		if !strings.Contains(out+" ", option+" ") { // members of a workspace have programs of one name
+			out += option
 		}
 	}
 	return out
