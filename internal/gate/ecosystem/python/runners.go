@@ -77,8 +77,8 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 	c.Results = &ecosystem.Results{
 		Name: "results of unittest", Collect: results.Documented(results.ParseUnittest),
 		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
-			if len(p.Packages) == 0 {
-				return c, false
+			if len(p.Packages) == 0 || slices.ContainsFunc(p.Packages, func(f string) bool { return path.Ext(f) != ".py" }) {
+				return c, false // it cannot load a document whose examples a module runs
 			}
 			args := ecosystem.FromUnit(c.Unit, p.Packages)
 			if p.Only != "" {

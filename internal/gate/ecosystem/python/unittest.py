@@ -10,6 +10,10 @@ class Result(unittest.TextTestResult):
         mod = sys.modules.get(type(test).__module__)
         file = getattr(mod, "__file__", None) or ""
         name = test.id()
+        if not file.startswith(top + os.sep): # its class is of a library, as of examples in documents
+            file = getattr(test, "_loaded_from", file)
+            if isinstance(test, getattr(sys.modules.get("doctest"), "DocFileCase", ())):
+                file, name = os.path.abspath(test._dt_test.filename), test._dt_test.name
         loader = type(test).__name__ in ("_FailedTest", "ModuleImportFailure", "LoadTestsFailure")
         if loader:
             name, file = "", getattr(test, "_testMethodName", name).replace(".", "/") + ".py"
@@ -38,6 +42,17 @@ class Result(unittest.TextTestResult):
         super().addSubTest(test, subtest, err)
         if err is not None:
             self.tell(test, "fail", (self.failures + self.errors)[-1][1])
+class Loader(unittest.TestLoader):
+    def loadTestsFromModule(self, module, *args, **kwargs):
+        tests = super().loadTestsFromModule(module, *args, **kwargs)
+        each = [tests]
+        for t in each:
+            if isinstance(t, unittest.TestSuite):
+                each.extend(t)
+            elif getattr(module, "__file__", None) and not hasattr(t, "_loaded_from"):
+                with contextlib.suppress(Exception):
+                    t._loaded_from = module.__file__
+        return tests
 class Runner(unittest.TextTestRunner):
     resultclass = Result
     def run(self, test):
@@ -46,4 +61,4 @@ class Runner(unittest.TextTestRunner):
         out.write("\n"); out.flush()
         return result
 sys.path.insert(0, "")
-unittest.main(module=None, argv=["python -m unittest"] + sys.argv[1:], testRunner=Runner)
+unittest.main(module=None, argv=["python -m unittest"] + sys.argv[1:], testRunner=Runner, testLoader=Loader())
