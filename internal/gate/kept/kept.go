@@ -109,7 +109,7 @@ type keeper struct {
 	// that without the base's version the head's own run.
 	commands []ecosystem.Command
 	steers   bool
-	lost     []Expectation // of commands that could not start
+	lost     []Expectation // of commands that could not start, and of failures of which no test of the base is known
 }
 
 // maxTogether is how long all tests may take for those that the change does not touch to be
@@ -162,7 +162,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase} {
+	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase, k.strangers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
