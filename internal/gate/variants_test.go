@@ -152,7 +152,7 @@ var longScenarios = []string{
 	"old_failure_python", "panic", "permission", "phantom", "planted_tape", "preexisting",
 	"product_module_python_untrusted", "programs", "programs_probe", "programs_served", "pytest_options_untrusted", "python_behaviour",
 	"python_behaviour_same", "race_old", "reads_outside_go", "regressed", "removed_skipped", "required_missing",
-	"rest_late", "restart_steering", "restart_steering_bug_untrusted", "retried_new", "rewritten_go_untrusted",
+	"rest_late", "restart_steering", "restart_steering_bug_untrusted", "retried_new", "rewritten_go_untrusted", "rewritten_new_name_go_untrusted",
 	"rewritten_wraps_python_untrusted", "ruby_rake_pattern", "ruby_test_unit", "script_compares_cmake",
 	"script_shell_node", "service_postgres", "signature_rust", "stale_lock_rust_untrusted", "stops_pytest",
 	"tagged_tests", "target_script", "test_pattern_python_untrusted", "tests_elsewhere_doctest", "tests_elsewhere_make",

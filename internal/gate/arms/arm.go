@@ -29,6 +29,9 @@ type Arm struct {
 	Tests  []ecosystem.Command // that it can run
 	// left are files that were left out because they do not compile, and why.
 	Left map[string]string
+	// Apart says that of a file of the change's tests only those are left out that do not
+	// compile, as of the base's in any case. What stands around them goes with them.
+	Apart bool
 	// cut are files of which only tests were left out that do not compile, with what is laid
 	// of them, and why each of these tests was.
 	Cut map[string]cutFile
@@ -118,6 +121,9 @@ func (a *Arm) Run(ctx context.Context, selected []Selection) (results.Suite, err
 		if err != nil {
 			return out, err
 		}
+	}
+	if a.Stage != results.StageKept {
+		a.forgetOwn(out)
 	}
 	return out, nil
 }

@@ -22,8 +22,9 @@ type cutFile struct {
 	Why  map[string]string // by the names of the tests
 }
 
-// cutTests leaves the tests of files out of the base's tests that do not compile, where it
-// is in tests alone that the compiler's complaints stand. It returns the other files.
+// cutTests leaves the tests out of files that do not compile, where it is in tests alone that
+// the compiler's complaints stand; of the change's tests also in what these call. It returns
+// the other files.
 func (a *Arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []string, places map[string][]int, why string) ([]string, error) {
 	var others []string
 	for _, f := range files {
@@ -33,8 +34,8 @@ func (a *Arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []stri
 			src = was.rest
 		}
 		rest, tests, ok := []byte(nil), []string(nil), false
-		if err == nil && a.Stage == results.StageKept && by.Without != nil {
-			rest, tests, ok = by.Without(src, places[f])
+		if err == nil && (a.Stage == results.StageKept || a.Apart) && by.Without != nil {
+			rest, tests, ok = by.Without(src, places[f], a.Apart)
 		}
 		if !ok {
 			delete(a.Cut, f)
@@ -74,6 +75,29 @@ func (a *Arm) takeOut(ctx context.Context, files []string) error {
 		return err
 	}
 	return tree.Overlay(ctx, without, others)
+}
+
+// forgetOwn takes out of what ran what the side itself has of files that are left out: of the
+// tests that were to be laid there it says nothing.
+func (a *Arm) forgetOwn(s results.Suite) {
+	for f := range a.Left {
+		if !slices.Contains(a.Files, f) {
+			continue
+		}
+		own := map[string]string{}
+		if e := languages.Of(f); e != nil && e.Packages != nil {
+			if src, err := ecosystem.ReadInTree(a.on.Executor.Tree(a.Side).Dir, f); err == nil {
+				own = e.Packages.Tests(src)
+			}
+		}
+		maps.DeleteFunc(s, func(id results.ID, t results.Test) bool {
+			if !languages.ByPackage(t.Eco) {
+				return id.Package == f
+			}
+			_, ok := own[id.Top()]
+			return ok && id.Test != "" && a.on.Sides.PackageDir(a.Side, id) == path.Dir(f)
+		})
+	}
 }
 
 // layCut lays files without those of their tests that do not compile.

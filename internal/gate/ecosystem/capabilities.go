@@ -54,8 +54,9 @@ type Packages struct {
 	Complaint *pattern.Pattern
 
 	// Without is a source of tests without the tests in which some lines stand, with
-	// their names; false where a line stands in something else.
-	Without func(src []byte, lines []int) (rest []byte, tests []string, ok bool)
+	// their names, and with helpers also without what else is declared there; false where a
+	// line stands in something else.
+	Without func(src []byte, lines []int, helpers bool) (rest []byte, tests []string, ok bool)
 
 	// Heading is the line that the compiler writes above the errors of a package. Its
 	// group is the import path.

@@ -70,7 +70,8 @@ func (k *keeper) classesOf(e *examined) []compare.FileClass {
 }
 
 // headOverBase runs the head's version of tests over the base's sources where
-// fail-to-pass has not: one that passes there asks for less than before.
+// fail-to-pass has not: one that passes there asks for less than before. Of a file that did not
+// compile there, those are left out that do not, so that the others say it.
 func (k *keeper) headOverBase(ctx context.Context) error {
 	var open []*examined
 	by := k.on.Sides.ByPlace(results.Base, k.out.Over)
@@ -89,6 +90,7 @@ func (k *keeper) headOverBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.Apart = true
 	suite, err := a.Run(ctx, narrowTo(k.on.Sides, open))
 	if err = errors.Join(err, a.Close(context.WithoutCancel(ctx))); err != nil {
 		return err

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// withoutTests takes the tests out of a test file of Go in which some lines stand. What is
-// left keeps its lines, and imports of packages that nothing uses any more get no name.
-func withoutTests(src []byte, lines []int) (rest []byte, tests []string, ok bool) {
+// withoutTests takes the tests out of a test file of Go in which some lines stand, and with
+// helpers also other declarations. What is left keeps its lines, and imports of packages that
+// nothing uses any more get no name.
+func withoutTests(src []byte, lines []int, helpers bool) (rest []byte, tests []string, ok bool) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil || len(lines) == 0 {
@@ -21,7 +22,7 @@ func withoutTests(src []byte, lines []int) (rest []byte, tests []string, ok bool
 		i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
 			return fset.Position(d.Pos()).Line <= line && line <= fset.Position(d.End()).Line
 		})
-		if i < 0 || !isTestFunc(file.Decls[i]) {
+		if i < 0 || !isTestFunc(file.Decls[i]) && !(helpers && isHelper(file.Decls[i])) {
 			return nil, nil, false
 		}
 		gone[file.Decls[i]] = true
@@ -41,12 +42,13 @@ func withoutTests(src []byte, lines []int) (rest []byte, tests []string, ok bool
 			usedPackages(d, after)
 			continue
 		}
-		f := d.(*ast.FuncDecl)
-		tests = append(tests, f.Name.Name)
-		if f.Doc != nil {
-			blank(f.Doc.Pos(), f.Doc.End())
+		if isTestFunc(d) {
+			tests = append(tests, d.(*ast.FuncDecl).Name.Name)
 		}
-		blank(f.Pos(), f.End())
+		if doc := docOf(d); doc != nil {
+			blank(doc.Pos(), doc.End())
+		}
+		blank(d.Pos(), d.End())
 	}
 	for _, spec := range slices.Backward(file.Imports) { // from the end, so that places stay what they are
 		if onlyIn(spec, before, after) {
@@ -65,6 +67,27 @@ func isTestFunc(d ast.Decl) bool {
 	f, ok := d.(*ast.FuncDecl)
 	return ok && f.Recv == nil && f.Name.Name != "TestMain" &&
 		slices.ContainsFunc([]string{"Test", "Example", "Benchmark", "Fuzz"}, func(p string) bool { return strings.HasPrefix(f.Name.Name, p) })
+}
+
+// isHelper says whether a declaration does nothing but where tests use it by its name.
+func isHelper(d ast.Decl) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Recv != nil || d.Name.Name != "TestMain" && d.Name.Name != "init"
+	case *ast.GenDecl:
+		return d.Tok != token.IMPORT
+	}
+	return false
+}
+
+func docOf(d ast.Decl) *ast.CommentGroup {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Doc
+	case *ast.GenDecl:
+		return d.Doc
+	}
+	return nil
 }
 
 // usedPackages adds what stands before a dot in a declaration.

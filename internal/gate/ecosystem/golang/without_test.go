@@ -33,7 +33,7 @@ func helper() {}
 func TestB(t *testing.T) { helper() }
 `
 	at := func(text string) int { return strings.Count(src[:strings.Index(src, text)], "\n") + 1 }
-	rest, tests, ok := withoutTests([]byte(src), []int{at("fmt.Println")})
+	rest, tests, ok := withoutTests([]byte(src), []int{at("fmt.Println")}, false)
 	if !ok || !slices.Equal(tests, []string{"TestA"}) {
 		t.Fatalf("without TestA: %v, %v", tests, ok)
 	}
@@ -49,8 +49,26 @@ func TestB(t *testing.T) { helper() }
 		t.Errorf("TestA stands there, or lines have moved:\n%s", rest)
 	}
 	for _, line := range [][]int{nil, {at("func helper")}, {at("fmt.Println"), at(`"fmt"`)}} {
-		if _, _, ok := withoutTests([]byte(src), line); ok {
+		if _, _, ok := withoutTests([]byte(src), line, false); ok {
 			t.Errorf("lines %v are taken for those of tests", line)
+		}
+	}
+	for _, tt := range []struct {
+		line        int
+		with, tests string
+		gone        string
+	}{
+		{at("func helper"), "func TestB", "", "helper() {}"},
+		{at("fmt.Println"), "func helper", "TestA", "fmt.Println"},
+	} {
+		rest, tests, ok := withoutTests([]byte(src), []int{tt.line}, true)
+		if !ok || strings.Join(tests, " ") != tt.tests || !strings.Contains(string(rest), tt.with) || strings.Contains(string(rest), tt.gone) {
+			t.Errorf("line %d with helpers: %v, %v\n%s", tt.line, tests, ok, rest)
+		}
+	}
+	for _, line := range []int{at(`"fmt"`), at("package m")} {
+		if _, _, ok := withoutTests([]byte(src), []int{line}, true); ok {
+			t.Errorf("line %d is taken for that of a helper", line)
 		}
 	}
 }
