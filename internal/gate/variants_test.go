@@ -140,7 +140,7 @@ var longScenarios = []string{
 	"data_by_pattern_untrusted", "document_tests_untrusted", "exit_inside", "fake_events", "first_leaves_rest",
 	"fixtures_shipped_untrusted", "flaky", "flaky_known", "flaky_new", "fuzz", "generated", "go_cgo", "go_setup_beside",
 	"go_setup_there", "go_setup_workspace", "go_uses_git", "hang", "helpers_listed_node", "hidden_node_untrusted",
-	"kept_case_renamed", "kept_conftest_imports", "kept_deleted_node", "kept_honest", "kept_moved_untrusted",
+	"kept_added_cmake", "kept_added_cmake_untrusted", "kept_case_renamed", "kept_conftest_imports", "kept_deleted_node", "kept_honest", "kept_moved_untrusted",
 	"kept_node_honest", "kept_node_script", "kept_package_switch", "kept_pytest_support", "kept_python_weakened",
 	"kept_rake", "kept_removed_beside", "kept_removed_cover", "kept_run_node_untrusted", "kept_skips",
 	"kept_steps_node", "kept_tagged", "lacks_runner", "launched_cmake_untrusted", "lines_base_node", "lines_jest",

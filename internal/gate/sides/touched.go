@@ -118,6 +118,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 		}
 	}
 	r.relocate(out)
+	r.leaveBuilt(out)
 	r.Touched = append(out, r.inTheWay(out)...)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 func cClasses() ecosystem.ClassTable {
 	mixed := ecosystem.MixedBy(map[string]*ecosystem.Mixture{
-		"CMakeLists.txt": {Class: compare.Steering, Merge: ecosystem.MergeCalls(cmakeTestCalls...)},
+		"CMakeLists.txt": {Class: compare.Steering, Merge: mergeCMake},
 		// https://cmake.org/cmake/help/latest/manual/cmake-presets.7.html
 		"CMakePresets.json": {Class: compare.Steering, Merge: ecosystem.MergeJSON("testPresets")},
 		"meson.build":       {Class: compare.Steering, Merge: ecosystem.MergeCalls("test", "benchmark", "add_test_setup")},

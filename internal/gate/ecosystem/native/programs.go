@@ -54,12 +54,12 @@ func IsTestProgram(name string, src []byte, read func(name string) []byte) bool 
 			if b.programs != nil {
 				for _, m := range b.programs.FindAllSubmatch(text, -1) {
 					program := string(m[1])
-					if namesWord(m[2], within) && (cTestProgram.MatchString(program) || cTestProgram.MatchString(stem)) {
+					if NamesWord(m[2], within) && (cTestProgram.MatchString(program) || cTestProgram.MatchString(stem)) {
 						return !isProduct(text, program) && !mesonInstalls.Match(m[2])
 					}
 				}
 			}
-			if cTestProgram.MatchString(stem) && namesWord(text, stem) {
+			if cTestProgram.MatchString(stem) && NamesWord(text, stem) {
 				return !isProduct(text, stem)
 			}
 		}
@@ -76,15 +76,15 @@ func isProduct(text []byte, program string) bool {
 		return true
 	}
 	for _, m := range cInstalls.FindAll(text, -1) {
-		if namesWord(m, program) {
+		if NamesWord(m, program) {
 			return true
 		}
 	}
 	return false
 }
 
-// namesWord says whether a text has a name that is no part of a longer one.
-func namesWord(text []byte, name string) bool {
+// NamesWord says whether a text has a name that is no part of a longer one.
+func NamesWord(text []byte, name string) bool {
 	return regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(name) + `(?:$|[^\w-])`).Match(text)
 }
 
