@@ -32,6 +32,7 @@ var (
 		awaits,
 		{is: pattern.New(`\(([\w.]+\(` + inBrackets + `\))\)\.`), by: "$1.", layout: true}, // what was awaited
 		{is: pattern.New(`\bassert\.rejects\(`), by: "assert.throws("},
+		{is: pattern.New(`\bassert\.throws\(\(\) => `), by: "assert.throws(", layout: true}, // a promise needs no function around it
 		{is: pattern.New(`\bPromise\.all\(` + inBrackets + `\)`), by: "$1", node: true},
 		{is: pattern.New(`\[\.\.\.([\w.]+(?:\(` + inBrackets + `\))?)\]`), by: "$1", node: true},
 		{is: pattern.New(`\bArray\.from\(` + inBrackets + `\)`), by: "$1", node: true},

@@ -27,6 +27,8 @@ func TestUnwrapped(t *testing.T) {
 		"imports":             {"a_test.go", "import \"testing\"\n\nif err != ErrNone {", "import (\n\t\"errors\"\n\t\"testing\"\n)\n\nif !errors.Is(err, ErrNone) {", true},
 		"another import":      {"a_test.go", "import \"testing\"\n", "import \"mytesting\"\n", false},
 		"rejects":             {"a.test.mjs", "assert.throws(() => f(1))", "await assert.rejects(() => f(1))", true},
+		"rejects a promise":   {"a.test.mjs", "assert.throws(() => f(1), { code: 'X' })", "await assert.rejects(f(1), { code: 'X' })", true},
+		"rejects anything":    {"a.test.mjs", "assert.throws(() => f(1), { code: 'X' })", "await assert.rejects(f(1))", false},
 		"errors.Is of a call": {"a_test.go", "if open(1) == ErrNone {", "if errors.Is(open(1), ErrNone) {", true},
 		"any error":           {"a_test.go", "if err != ErrNone {", "if err == nil {", false},
 	} {
