@@ -23,13 +23,14 @@ type said struct {
 	judges   map[string]string // by what declares tests, by path: the ecosystem of that
 	settings []string          // of runners
 	steering []steeringText
+	declared []steeringText // what declares tests says of what these are given
 }
 
 // said reads what commands of tests, and the files that these run by, say of other files.
 func (r *Reader) said() said {
 	called, judges := map[string]bool{}, map[string]string{}
 	var settings []string
-	var steering []steeringText
+	var steering, declared []steeringText
 	note := func(dir, text string) {
 		for config, eco := range node.CompilerSettings(text) {
 			judges[path.Join(dir, config)] = eco
@@ -71,6 +72,7 @@ func (r *Reader) said() said {
 				continue
 			}
 			if src, err := ecosystem.ReadInTree(root, name); err == nil {
+				declared = append(declared, steeringText{path.Dir(name), native.DeclaredData(name, string(src)), eco})
 				for _, script := range native.DeclaredScripts(name, string(src)) {
 					judges[path.Join(path.Dir(name), script)], judges[path.Clean(script)] = eco, eco
 				}
@@ -82,7 +84,7 @@ func (r *Reader) said() said {
 			}
 		}
 	}
-	return said{called, judges, settings, steering}
+	return said{called, judges, settings, steering, declared}
 }
 
 // Referred reads what the trees say of files elsewhere.
@@ -106,7 +108,7 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 		Product:  r.product(called),
 		Doctests: doctests,
 		Setup:    func(name string) bool { return classes.NamesSetup(all, name) },
-		Data:     r.data(both, steering),
+		Data:     r.data(both, slices.Concat(steering, in.declared)),
 		Ships:    r.ships,
 		Documented: func(name string) string {
 			return r.documented(name, all, steering)
@@ -208,7 +210,7 @@ func (r *Reader) steered(both map[string]classes.Versions, steering []steeringTe
 	}
 }
 
-// data recognises files that tests, or what steers them, name and no source does.
+// data recognises files that tests, or what steers or declares them, name and no source does.
 func (r *Reader) data(both map[string]classes.Versions, steering []steeringText) func(string) bool {
 	named := r.onlyTests(both, classes.Names)
 	return func(name string) bool {

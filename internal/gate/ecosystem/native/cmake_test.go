@@ -88,3 +88,20 @@ func TestBuildsByVariable(t *testing.T) {
 		}
 	}
 }
+
+// TestDeclaredData holds what is said of what tests read, and that what a product is configured by is
+// none of it.
+func TestDeclaredData(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, text, has, not string }{
+		{"CMakeLists.txt", "configure_file(config.in config.h)\nadd_test(NAME a COMMAND a -DOUT=${CMAKE_SOURCE_DIR}/samples/a.out)\n", "=samples/a.out", "config.in"},
+		{"CMakeLists.txt", "# add_test(NAME a COMMAND a old.out)\nadd_test(a a new.out)\n", "new.out", "old.out"},
+		{"tests/CMakeLists.txt", "configure_file(${CMAKE_SOURCE_DIR}/rates.in rates.txt COPYONLY)\nset(x y.in)\n", "rates.in", "y.in"},
+		{"tests/CMakeLists.txt", "file(COPY ../cases.txt DESTINATION .)\nfile(WRITE made.txt x)\n", "../cases.txt", "made.txt"},
+		{"meson.build", "configure_file(input : 'config.in')\ntest('a', exe, args : files('samples/a.out'))\n", "samples/a.out", "config.in"},
+	} {
+		if got := DeclaredData(tt.name, tt.text); !strings.Contains(got, tt.has) || strings.Contains(got, tt.not) {
+			t.Errorf("%s with %q: %q", tt.name, tt.text, got)
+		}
+	}
+}

@@ -38,3 +38,21 @@ func DeclaredScripts(name, text string) []string {
 	}
 	return out
 }
+
+// declaredCopies are the calls by which CMake makes, in a folder of tests, what these read.
+var declaredCopies = pattern.New(`(?i)\b(?:configure_file\s*\(|file\s*\(\s*(?:COPY|COPY_FILE|CREATE_LINK|GENERATE|READ|STRINGS)\b)([^()]*)`)
+
+// DeclaredData is what such a file says of what its tests are given: what they are called with, and
+// in a folder of tests what is copied for them. Paths begin at its folder, or at the root of the tree.
+func DeclaredData(name, text string) string {
+	text = string(cmakeComment.ReplaceAll([]byte(text), nil))
+	found := declaredTests[path.Base(name)].FindAllStringSubmatch(text, -1)
+	if path.Base(name) == "CMakeLists.txt" && isCTest(name) {
+		found = append(found, declaredCopies.FindAllStringSubmatch(text, -1)...)
+	}
+	var out strings.Builder
+	for _, m := range found {
+		out.WriteString(sourceRoot.ReplaceAllString(m[1], "") + "\n")
+	}
+	return out.String()
+}
