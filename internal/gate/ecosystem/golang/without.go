@@ -22,7 +22,7 @@ func withoutTests(src []byte, lines []int, helpers bool) (rest []byte, tests []s
 		i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
 			return fset.Position(d.Pos()).Line <= line && line <= fset.Position(d.End()).Line
 		})
-		if i < 0 || !isTestFunc(file.Decls[i]) && !(helpers && isHelper(file.Decls[i])) {
+		if i < 0 || !isTestFunc(file.Decls[i]) && (!helpers || !isHelper(file.Decls[i])) {
 			return nil, nil, false
 		}
 		gone[file.Decls[i]] = true
