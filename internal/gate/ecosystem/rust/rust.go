@@ -178,8 +178,8 @@ func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
 	return c
 }
 
-// cargoNames prints what cargo says of the programs of a "cargo test"; nothing where it is told
-// what else to print.
+// cargoNames prints what cargo says of the programs of a "cargo test"; nothing where its own
+// options say what it prints.
 func cargoNames(text string) []string {
 	call, _, _ := strings.Cut(text+" ", " -- ")
 	if strings.Contains(call, "--message-format") {
