@@ -77,8 +77,8 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 	c.Results = &ecosystem.Results{
 		Name: "results of unittest", Collect: results.Documented(results.ParseUnittest),
 		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
-			if len(p.Packages) == 0 || slices.ContainsFunc(p.Packages, func(f string) bool { return path.Ext(f) != ".py" }) {
-				return c, false // it cannot load a document whose examples a module runs
+			if len(p.Packages) == 0 || slices.ContainsFunc(p.Packages, isDocument) {
+				return c, false // which module runs the examples of a document is not known
 			}
 			args := ecosystem.FromUnit(c.Unit, p.Packages)
 			if p.Only != "" {
@@ -92,6 +92,11 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 		return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
 	}))
 	return c
+}
+
+// isDocument says whether a file can be one with examples, and is no source.
+func isDocument(name string) bool {
+	return ecosystem.IsDoc(name) || slices.Contains([]string{".txt", ".doctest", ""}, path.Ext(name))
 }
 
 // pyManagers run a command in the environment of a project: "uv run pytest".

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
@@ -58,5 +59,16 @@ func TestUnittestFiles(t *testing.T) {
 	want := []string{"README.md README.md", "tests/test_docs.py A.test_a", "tests/test_docs.py one", "tests/test_docs.py shop.one"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Tests of modules are run again by themselves, those of a document with all others.
+func TestNarrowUnittest(t *testing.T) {
+	t.Parallel()
+	c := unittestCommand(ecosystem.Command{Unit: "."}, "", "python3", []string{"discover"})
+	for file, want := range map[string]bool{"tests/test_a.py": true, "README.md": false, "docs/usage.txt": false, "tests/one.test.js": true} {
+		if _, ok := c.Results.Narrow(c, ecosystem.Part{Packages: []string{file}}); ok != want {
+			t.Errorf("%s: %v", file, ok)
+		}
 	}
 }
