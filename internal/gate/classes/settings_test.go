@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOwnSettings holds which settings of manifests are a project's own, and differ.
-func TestOwnSettings(t *testing.T) {
+// TestSettingsOfManifests holds which settings of manifests are a project's own, and differ.
+func TestSettingsOfManifests(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, base, head, want string }{
 		"of package.json":      {"package.json", `{"name": "a", "budget": {"a.js": 200}}`, `{"name": "b", "budget": {"a.js": 900}}`, "budget"},
