@@ -24,6 +24,7 @@ func TestMakings(t *testing.T) {
 		"a program of another":      {steps: "- run: go install example.com/mockgen@v1\n    - run: go generate ./...\n    - run: gotestsum", want: "go install example.com/mockgen@v1; go generate ./..."},
 		"what lies outside":         {steps: "- run: sudo apt-get install x\n    - run: docker compose up -d\n    - run: curl -o a b\n    - run: make docker-image\n    - run: make release\n    - run: go vet ./...\n    - run: go test ./...", want: ""},
 		"with an expression":        {steps: "- run: make ${{ matrix.x }}\n    - run: go test ./...", want: ""},
+		"a server":                  {steps: "- run: go run ./cmd/server &\n    - run: ./gen.sh\n    - run: go test ./...", want: "./gen.sh"},
 		"another folder":            {steps: "- {run: make generate, working-directory: web}\n    - run: go test ./...", want: ""},
 		"a script that is not here": {steps: "- run: ./other.sh\n    - run: bash other.sh\n    - run: go test ./...", want: ""},
 		"what the tests need":       {makefile: "test: lint tables\n\tgo test ./...\nlint:\n\tgo vet\ntables:\n\tgo run ./tables\n", want: "make tables; go run ./tables"},

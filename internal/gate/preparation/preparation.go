@@ -35,10 +35,10 @@ type Preparation struct {
 	// Given is given the snapshot of each side, which it closes; nil: the executor keeps it.
 	Given func(context.Context, results.Side, *workspace.Tree) error
 
-	why       string          // a side cannot be judged for a reason that is not the change's
-	baseFails bool            // a setup or build of the base is why
-	forgiven  map[string]bool // evidence of setup commands that failed, and all that they fetch was there, or nothing asked for them
-	makings   map[results.Side][]string
+	why       string                    // a side cannot be judged for a reason that is not the change's
+	baseFails bool                      // a setup or build of the base is why
+	forgiven  map[string]bool           // evidence of setup commands that failed, and all that they fetch was there, or nothing asked for them
+	makings   map[results.Side][]string // see [Preparation.Makings]
 	aside     []string
 }
 
