@@ -11,45 +11,59 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Before are new files of the change that tests may get in place of a file which they ask for by
-// a name alone, each with that one: modules, headers, scripts and data
-// are searched for in folders, one after the other. Which comes first is not known here.
+// a name alone, each with that one: modules, headers, scripts and data are searched for in
+// folders, one after the other. Which comes first is not known here.
 func (r *Reader) Before() []string {
 	var out []string
+	var named map[sought][]string // the files of both sides, once a new file asks for them
 	for _, f := range r.Change.Files {
 		if f.Status != change.Added && f.Status != change.Renamed && f.Status != change.Copied || languages.IsTestFile(f.Path) {
 			continue
 		}
-		for _, other := range r.Plans[results.Base].Files {
-			if other != f.Path && r.onHead(other) && r.standsBefore(f.Path, other) {
-				out = append(out, f.Path+" or "+other)
-				break
+		is, ok := soughtAs(f.Path)
+		if !ok {
+			continue
+		}
+		if named == nil {
+			named = map[sought][]string{}
+			for _, other := range r.Plans[results.Base].Files {
+				if as, ok := soughtAs(other); ok && r.onHead(other) {
+					named[as.anywhere()] = append(named[as.anywhere()], other)
+				}
 			}
+		}
+		others := named[is.anywhere()]
+		if i := slices.IndexFunc(others, func(other string) bool { return r.standsBefore(f.Path, other) }); i >= 0 {
+			out = append(out, f.Path+" or "+others[i])
 		}
 	}
 	return out
 }
 
-// standsBefore says whether a new file has the name by which tests of the base ask for another
-// one, in a folder that they may look into first.
+// standsBefore says whether a new file is in a folder that tests of the base may look into first
+// where they ask for another one, of the same name.
 func (r *Reader) standsBefore(name, other string) bool {
-	kind, stem, parent := soughtAs(name)
-	otherKind, otherStem, otherParent := soughtAs(other)
-	if kind == "" || kind != otherKind || stem != otherStem || stem == "" {
+	is, _ := soughtAs(name)
+	was, _ := soughtAs(other)
+	together := is.parent == was.parent
+	switch {
+	case name == other, together && path.Ext(name) == path.Ext(other) && path.Dir(name) == path.Dir(other):
+		return false // one file
+	case !together && (is.kind == "node" || !classes.InTestFolder(other) || classes.InTestFolder(name)):
+		return false // they are asked for by paths, or neither is of the tests
+	case !together && is.kind == "python" && !r.onPythonPath(is.parent):
 		return false
 	}
-	switch together := parent == otherParent; {
-	case kind == "node" && !together, kind != "node" && !together && (!classes.InTestFolder(other) || classes.InTestFolder(name)):
-		return false // they are asked for by paths, or neither is of the tests
-	case kind == "python" && !together && r.onHead(path.Join(parent, "__init__.py")):
-		return false // it is asked for by the name of its package
-	case together && path.Ext(name) == path.Ext(other) && path.Dir(name) == path.Dir(other):
-		return false // one file
+	way := is.kind
+	if is.kind == "python" && together {
+		way = "python module"
 	}
-	asks := regexp.MustCompile(strings.ReplaceAll(askedFor[kind], "NAME", regexp.QuoteMeta(stem)))
-	if kind == "program" {
+	asks := regexp.MustCompile(strings.ReplaceAll(askedFor[way], "NAME", regexp.QuoteMeta(is.name)))
+	if is.kind == "program" {
 		return slices.ContainsFunc(r.Plans[results.Base].Files, func(f string) bool {
 			return f != other && classes.InTestFolder(f) && soughtKind(f) == "program" && asks.Match(r.readBase(f))
 		})
@@ -59,31 +73,47 @@ func (r *Reader) standsBefore(name, other string) bool {
 	})
 }
 
-// askedFor are how files of each kind are asked for by NAME.
-var askedFor = map[string]string{
-	"python":  `(?m)^\s*(?:from|import)\s+(?:[\w.]+\.)?NAME\b`,
-	"ruby":    `\brequire\s*\(?\s*["']NAME["']`,
-	"node":    "[\"'`][^\"'`\\n]*\\bNAME[\"'`]",
-	"header":  `#\s*include\s*["<](?:[^">]*/)?NAME[">]`,
-	"php":     `\bNAME\b`,
-	"program": `\bNAME\b`,
+// onPythonPath says whether modules of a folder can be asked for by their names alone: it is no
+// package, and the top, a usual folder of sources, or one that settings or commands of tests name.
+func (r *Reader) onPythonPath(dir string) bool {
+	if r.onHead(path.Join(dir, "__init__.py")) {
+		return false
+	}
+	if slices.Contains([]string{".", "src", "lib"}, dir) {
+		return true
+	}
+	word := regexp.MustCompile(`(^|[^\w/])` + regexp.QuoteMeta(dir) + `($|[^\w/])`)
+	in := r.said()
+	return slices.ContainsFunc(in.settings, word.MatchString) || slices.ContainsFunc(in.steering, func(s steeringText) bool { return word.MatchString(s.text) })
 }
 
-// soughtAs is the kind of a file by how it is searched for, the name by which it is, and the
-// folder in which that is looked up; empty: it is asked for by its path.
-func soughtAs(name string) (kind, stem, parent string) {
-	kind, parent = soughtKind(name), path.Dir(name)
-	stem = strings.TrimSuffix(path.Base(name), path.Ext(name))
+// askedFor are how files of each kind are asked for by NAME.
+var askedFor = map[string]string{
+	"python":        `(?m)^\s*(?:from|import)\s+NAME\b`,
+	"python module": `(?m)^\s*(?:from|import)\s+(?:[\w.]+\.)?NAME\b`,
+	"ruby":          `\brequire\s*\(?\s*["']NAME["']`,
+	"node":          "[\"'`][^\"'`\\n]*\\bNAME[\"'`]",
+	"header":        `#\s*include\s*["<](?:[^">]*/)?NAME[">]`,
+	"php":           `\bNAME\b`,
+	"program":       `\bNAME\b`,
+}
+
+// sought is how a file is searched for: what kind it is, by which name, and in which folder.
+type sought struct{ kind, name, parent string }
+
+// anywhere is the same in no folder.
+func (s sought) anywhere() sought { return sought{kind: s.kind, name: s.name} }
+
+// soughtAs is how a file is searched for; false: it is asked for by its path.
+func soughtAs(name string) (sought, bool) {
+	s := sought{soughtKind(name), strings.TrimSuffix(path.Base(name), path.Ext(name)), path.Dir(name)}
 	switch {
-	case kind == "header" || kind == "program":
-		stem = path.Base(name)
-	case kind == "python" && stem == "__init__", kind == "node" && stem == "index":
-		stem, parent = path.Base(parent), path.Dir(parent)
+	case s.kind == "header" || s.kind == "program":
+		s.name = path.Base(name)
+	case s.kind == "python" && s.name == "__init__", s.kind == "node" && s.name == "index":
+		s.name, s.parent = path.Base(s.parent), path.Dir(s.parent)
 	}
-	if ecosystem.IgnoredDir(path.Dir(name)) || stem == "." {
-		return "", "", ""
-	}
-	return kind, stem, parent
+	return s, s.kind != "" && s.name != "." && s.name != "" && !ecosystem.IgnoredDir(path.Dir(name))
 }
 
 func soughtKind(name string) string {
@@ -98,8 +128,11 @@ func soughtKind(name string) string {
 		return "node"
 	case slices.Contains([]string{".h", ".hh", ".hpp", ".hxx", ".inc"}, ext):
 		return "header"
-	case ext == "" && !strings.HasPrefix(path.Base(name), ".") || classes.IsScript(name):
+	case ext == "" && program.MatchString(path.Base(name)) || classes.IsScript(name):
 		return "program"
 	}
 	return ""
 }
+
+// program is the name of a program: a Makefile, a Dockerfile and a LICENSE are none.
+var program = pattern.New(`^[a-z0-9][a-z0-9_-]*$`)
