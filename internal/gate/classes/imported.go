@@ -186,7 +186,7 @@ func importsOthers(text, dir string) bool {
 
 var cInclude = pattern.New(`(?m)^\s*#\s*include\s*["<]([^">\n]+)[">]`)
 
-// TakesHeader says whether a source in C or C++ includes a header of this name, wherever that is.
+// TakesHeader says whether a source in C or C++ includes a header of this name, in any folder.
 func TakesHeader(text, name string) bool {
 	if !strings.HasPrefix(path.Ext(name), ".h") {
 		return false

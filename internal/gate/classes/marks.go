@@ -1,7 +1,6 @@
 package classes
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -115,75 +114,6 @@ func MarksIn(name string, added map[int]string) []Mark {
 	}
 	return out
 }
-
-// IsScript says whether a file is one of a shell, by its name.
-func IsScript(name string) bool {
-	return slices.Contains([]string{".sh", ".bash", ".zsh", ".ksh"}, path.Ext(name))
-}
-
-// stopsAtErrors is what ends a script at the first command that fails.
-var stopsAtErrors = pattern.New(`(?m)^\s*set\s+(?:-\w*e\w*|-o\s+errexit)[^\n;]*|^#!.*\s-\w*e\w*$`)
-
-// Unwatched are marks of a file that says how C, C++ or Rust is compiled, and of a script: what
-// lets a program watch itself while it runs, such as a sanitizer, which the base's version asks for and the
-// head's does not, or does only where someone turns it on.
-func Unwatched(name string, base, head []byte) []Mark {
-	if IsScript(name) {
-		if was := stopsAtErrors.FindStringSubmatch(string(base)); was != nil && !stopsAtErrors.Match(head) && len(head) > 0 {
-			return []Mark{{Path: name, Line: 1, What: unwatched, Text: strings.TrimSpace(was[0])}}
-		}
-		return nil
-	}
-	if !buildFile.MatchString(path.Base(name)) {
-		return nil
-	}
-	of := func(src []byte) map[string]int {
-		out := map[string]int{}
-		line := 0
-		for text := range strings.Lines(string(src)) {
-			line++
-			if strings.HasPrefix(strings.TrimSpace(text), "#") {
-				continue
-			}
-			for _, m := range watching.FindAllStringSubmatch(text, -1) {
-				what := m[0]
-				if m[1] != "" { // an option that is on
-					what = m[1]
-				}
-				if out[what] == 0 {
-					out[what] = line
-				}
-			}
-		}
-		return out
-	}
-	was, is := of(base), of(head)
-	var out []Mark
-	for _, what := range slices.Sorted(maps.Keys(was)) {
-		if is[what] == 0 {
-			out = append(out, Mark{Path: name, Line: 1, What: unwatched, Text: what})
-		}
-	}
-	return out
-}
-
-const unwatched = "takes away a check that the program makes of itself"
-
-// Unwatches says whether the mark is nothing that the change adds, but one of [Unwatched].
-func (m Mark) Unwatches() bool { return m.What == unwatched }
-
-// Says is what the change does by the mark, for people.
-func (m Mark) Says() string {
-	if m.Unwatches() {
-		return m.What
-	}
-	return "adds code that " + m.What
-}
-
-// watching are flags by which a program watches itself, and options of CMake that are on and
-// called after them, which are the group.
-var watching = pattern.New(`-fsanitize=[\w,-]+|-D_FORTIFY_SOURCE=[1-9]|-D_GLIBCXX_(?:ASSERTIONS|DEBUG)\b|-D_LIBCPP_HARDENING_MODE\b|\bb_sanitize=\w+|-Zsanitizer=\w+|` +
-	`(?i:\boption\s*\(\s*(\w*(?:SANITI[SZ]|ASAN|UBSAN|TSAN|MSAN|ASSERT|HARDEN|VALGRIND)\w*)\s+(?:"(?:[^"\\]|\\.)*"|\S+)\s+(?:ON|TRUE|YES|1)\b)`)
 
 func sortedKeys(m map[int]string) []int {
 	var out []int

@@ -187,36 +187,6 @@ func MayHelpTests(name string) bool {
 		(helperName.MatchString(name) || ecosystem.InFolder(name, "vendor", "node_modules") || ofOthers(name) != "" || path.Ext(name) == ".go" && ecosystem.InFolder(name, "internal"))
 }
 
-// ChecksForTests says whether a source that is no test is written with a library of tests, as a
-// suite of checks that several tests call is.
-func ChecksForTests(name string, src []byte) bool {
-	by := testLibraries[path.Ext(name)]
-	return by != nil && !languages.IsTestSource(name) && by.Match(src)
-}
-
-// testLibraries are lines by which sources take libraries in that are for tests alone, by extension.
-var testLibraries = func() map[string]*pattern.Pattern {
-	out := map[string]*pattern.Pattern{
-		".go":   pattern.New(`(?m)^\s*(?:import\s+)?(?:[\w.]+\s+)?"(?:testing(?:/\w+)?|github\.com/(?:stretchr/testify/\w+|onsi/gomega|frankban/quicktest)|gotest\.tools/\S+)"`),
-		".py":   pattern.New(`(?m)^\s*(?:import|from)\s+(?:unittest|pytest|nose|hypothesis)\b`),
-		".rb":   pattern.New(`(?m)^\s*require\s+["'](?:minitest|rspec|test/unit)`),
-		".java": pattern.New(`(?m)^\s*import\s+(?:static\s+)?(?:org\.(?:junit|testng|assertj|hamcrest|mockito)|junit)\.`),
-		".php":  pattern.New(`\bPHPUnit\\Framework\b`),
-		".ex":   pattern.New(`(?m)^\s*(?:use|import)\s+ExUnit\.`),
-		".js":   pattern.New(`["'](?:node:test|vitest|@jest/globals|chai|node:assert(?:/strict)?)["']`),
-	}
-	// Macros and functions that say themselves whether something holds.
-	out[".h"] = pattern.New(`(?mi)^\s*#\s*define\s+\w*(?:assert|check|expect|require|test|fail|mu_)\w*\(`)
-	out[".hh"], out[".hpp"], out[".hxx"] = out[".h"], out[".h"], out[".h"]
-	out[".sh"] = pattern.New(`(?mi)^\s*(?:function\s+)?\w*(?:assert|expect|check|tap|plan|is|ok)\w*\s*\(\)|\bnot ok\b`)
-	out[".bash"] = out[".sh"]
-	for _, ext := range []string{".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"} {
-		out[ext] = out[".js"]
-	}
-	out[".kt"] = out[".java"]
-	return out
-}()
-
 // IsCalledHelper says whether code outside of what runners take for tests is called what
 // people call code that is there for tests.
 func IsCalledHelper(name string) bool {

@@ -1,14 +1,14 @@
 package sides
 
 import (
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -43,19 +43,8 @@ func TestBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			var files []string
-			for name, text := range tt.base {
-				at := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				files = append(files, name)
-			}
-			slices.Sort(files)
+			dir, files := t.TempDir(), slices.Sorted(maps.Keys(tt.base))
+			trees.Lay(t, dir, tt.base)
 			add, head := tt.add, slices.Clone(files)
 			if gone, rest, ok := strings.Cut(strings.TrimPrefix(add, "-"), " "); ok {
 				add, head = rest, slices.DeleteFunc(head, func(f string) bool { return f == gone })

@@ -16,19 +16,11 @@ import (
 // Marks finds the lines that the change adds to its sources by which code can recognise a
 // test run.
 func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
-	var found []classes.Mark
+	found, err := r.unwatched(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range r.Change.Files {
-		if !f.Binary && f.Status == change.Modified && r.onBase(f.Path) && r.onHead(f.Path) {
-			if head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path); err == nil {
-				found = append(found, slices.DeleteFunc(classes.Unwatched(f.Path, r.readBase(f.Path), head), func(classes.Mark) bool {
-					if !classes.IsScript(f.Path) {
-						return false // a file of a build
-					}
-					test, _ := r.takenIn(f.Path, nil) // tests that take it in end as it does
-					return !test
-				})...)
-			}
-		}
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
 		}
@@ -41,6 +33,37 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 		})...)
 	}
 	return found, nil
+}
+
+// unwatched finds what lets a program check itself and what the change takes away: from all files of
+// builds that it touches, and from scripts that tests take in, which end as these do.
+func (r *Reader) unwatched(ctx context.Context) ([]classes.Mark, error) {
+	var now []byte // files of builds that the change touches, as the head has them
+	var builds []change.File
+	var out []classes.Mark
+	for _, f := range r.Change.Files {
+		if f.Binary || f.Status == change.Deleted || !classes.IsScript(f.Path) && !classes.SaysBuild(f.Path) {
+			continue
+		}
+		head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // a submodule, or a link
+		}
+		if classes.SaysBuild(f.Path) {
+			builds, now = append(builds, f), slices.Concat(now, head, []byte("\n"))
+		} else if marks := classes.StopsNoMore(f.Path, r.readBase(f.Path), head); len(marks) > 0 && r.takenIn(f.Path, nil).tests {
+			out = append(out, marks...)
+		}
+	}
+	for _, f := range builds {
+		if f.Status == change.Modified {
+			out = append(out, classes.Unwatched(f.Path, r.readBase(f.Path), now)...)
+		}
+	}
+	return out, nil
 }
 
 // isTestLibrary says whether the base itself has sources that take the place of a test library,

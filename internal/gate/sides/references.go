@@ -123,11 +123,8 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 			return ok && !test && !source
 		},
 		Helper: func(name string) bool {
-			if classes.IsScript(name) && classes.ChecksForTests(name, both[name].Base) {
-				test, other := r.takenIn(name, called)
-				return test && !other
-			}
-			return (classes.MayHelpTests(name) || classes.ChecksForTests(name, both[name].Base)) && r.onlyTests(both, imports)(name) ||
+			return r.scriptChecks(name, both[name].Base, called) || r.checksForTests(name, both[name].Base, imports) ||
+				classes.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
 				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name)
 		},
 	}
@@ -275,29 +272,6 @@ func (r *Reader) namedIn(name string, refers func(text, dir, name string) bool) 
 		test = test || tests != "" && refers(tests, path.Dir(f.name), name)
 	}
 	return test, false, true
-}
-
-// takenIn says whether scripts of the base that are tests, or that test commands call, name a
-// script, and whether others do.
-func (r *Reader) takenIn(name string, called map[string]bool) (test, other bool) {
-	read := 0
-	for _, f := range r.Plans[results.Base].Files {
-		if f == name || !classes.IsScript(f) && !slices.Contains([]string{"", ".t", ".bats"}, path.Ext(f)) || ecosystem.IgnoredDir(path.Dir(f)) {
-			continue
-		}
-		if read++; read > maxRead {
-			return test, true
-		}
-		if !strings.Contains(string(r.readBase(f)), path.Base(name)) {
-			continue
-		}
-		if called[f] || languages.IsTestFile(f) || classes.InTestFolder(f) || ecosystem.InFolder(f, "t") {
-			test = true
-		} else if path.Ext(f) != "" || !strings.Contains(strings.ToLower(path.Base(f)), "makefile") {
-			other = true
-		}
-	}
-	return test, other
 }
 
 // A baseSource is a source of the base. It is read once, as each file of a change is looked

@@ -1,0 +1,94 @@
+package sides
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
+
+// checksForTests says whether a source of the base is a suite of checks, or a set of assertions:
+// it is written for tests, they alone take it in, and each of them has to do with another source as
+// well. Else it may be what they test, such as a library of assertions.
+func (r *Reader) checksForTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
+	if !classes.ChecksForTests(name, src) {
+		return false
+	}
+	if test, source, ok := r.namedIn(name, refers); !ok || !test || source {
+		return false
+	}
+	return !slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		return f.test && refers(r.textOf(f), path.Dir(f.name), name) && !r.testsAnother(f, name, refers)
+	})
+}
+
+// testsAnother says whether a file of tests has to do with another source than the one by name:
+// with its own package in Go, or one that it refers to.
+func (r *Reader) testsAnother(test *baseSource, name string, refers func(text, dir, name string) bool) bool {
+	goes := path.Ext(name) == ".go"
+	if goes && path.Dir(test.name) == path.Dir(name) {
+		return false
+	}
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		switch {
+		case f.test || f.apart || f.name == name || goes && path.Dir(f.name) == path.Dir(name):
+			return false
+		case goes && path.Dir(f.name) == path.Dir(test.name) && path.Ext(f.name) == ".go":
+			return true
+		}
+		return refers(r.textOf(test), path.Dir(test.name), f.name) && !classes.ChecksForTests(f.name, []byte(r.textOf(f)))
+	})
+}
+
+// scriptChecks says the same of a script.
+func (r *Reader) scriptChecks(name string, src []byte, called map[string]bool) bool {
+	if !classes.IsScript(name) || !classes.ChecksForTests(name, src) {
+		return false
+	}
+	in := r.takenIn(name, called)
+	return in.tests && !in.others && !in.alone
+}
+
+// A taking is by which scripts of the base another one is named.
+type taking struct {
+	tests  bool // by tests, or what test commands call
+	alone  bool // by one of these that names no other program of the base
+	others bool // by others, or there are too many to look at
+}
+
+// takenIn finds the scripts that name one. Makefiles are none.
+func (r *Reader) takenIn(name string, called map[string]bool) taking {
+	var out taking
+	read := 0
+	for _, f := range r.Plans[results.Base].Files {
+		if f == name || soughtKind(f) != "program" && !slices.Contains([]string{".t", ".bats"}, path.Ext(f)) || ecosystem.IgnoredDir(path.Dir(f)) {
+			continue
+		}
+		if read++; read > maxRead {
+			out.others = true
+			break
+		}
+		text := string(r.readBase(f))
+		switch {
+		case !strings.Contains(text, path.Base(name)):
+		case called[f] || languages.IsTestFile(f) || classes.InTestFolder(f) || ecosystem.InFolder(f, "t"):
+			out.tests = true
+			out.alone = out.alone || !r.namesProgram(text, f, name)
+		default:
+			out.others = true
+		}
+	}
+	return out
+}
+
+// namesProgram says whether the text of a script of tests names a program of the base that is
+// none of the tests, and not the one by name.
+func (r *Reader) namesProgram(text, script, name string) bool {
+	return slices.ContainsFunc(r.Plans[results.Base].Files, func(f string) bool {
+		return f != name && f != script && soughtKind(f) == "program" && !classes.InTestFolder(f) && !ecosystem.InFolder(f, "t") && strings.Contains(text, path.Base(f))
+	})
+}

@@ -1,0 +1,56 @@
+package sides
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// TestChecksOfTests holds which sources are checks of the tests, and which are what they test.
+func TestChecksOfTests(t *testing.T) {
+	t.Parallel()
+	const (
+		contract = "package contract\n\nimport \"testing\"\n\nfunc Run(t *testing.T) {}\n"
+		calls    = "package store\n\nimport \"m/contract\"\n"
+		header   = "#define CHECK(x) do { } while (0)\n"
+		tap      = "is() { [ \"$1\" = \"$2\" ]; }\n"
+	)
+	for name, tt := range map[string]struct {
+		files map[string]string
+		of    string
+		want  bool
+	}{
+		"of a package":            {map[string]string{"go.mod": "module m\n", "contract/run.go": contract, "store.go": "package store\n", "store_test.go": calls}, "contract/run.go", true},
+		"a library of assertions": {map[string]string{"go.mod": "module m\n", "contract/run.go": contract, "contract/run_test.go": calls}, "contract/run.go", false},
+		"what a program uses":     {map[string]string{"go.mod": "module m\n", "contract/run.go": contract, "store.go": calls, "store_test.go": calls}, "contract/run.go", false},
+		"a header beside another": {map[string]string{"check.h": header, "cal.h": "int leap(int);\n", "test_cal.c": "#include \"cal.h\"\n#include \"check.h\"\n"}, "check.h", true},
+		"a library in one header": {map[string]string{"check.h": header, "test_check.c": "#include \"check.h\"\n"}, "check.h", false},
+		"a header of the program": {map[string]string{"check.h": header, "cal.h": "int leap(int);\n", "cal.c": "#include \"check.h\"\n", "test_cal.c": "#include \"cal.h\"\n#include \"check.h\"\n"}, "check.h", false},
+		"a script beside another": {map[string]string{"tools/tap.sh": tap, "slug": "", "t/slug.t": ". ./tools/tap.sh\nis \"$(./slug A)\" a\n"}, "tools/tap.sh", true},
+		"a library in one script": {map[string]string{"tap.sh": tap, "t/tap.t": ". ./tap.sh\nis a a\n"}, "tap.sh", false},
+		"a script of the program": {map[string]string{"tap.sh": tap, "slug": ". ./tap.sh\n", "t/slug.t": ". ./tap.sh\nis \"$(./slug A)\" a\n"}, "tap.sh", false},
+		"a script without checks": {map[string]string{"tools/list.sh": "list() { ls; }\n", "slug": "", "t/slug.t": ". ./tools/list.sh\n./slug\n"}, "tools/list.sh", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			trees.Lay(t, dir, tt.files)
+			r := &Reader{
+				Base:  &workspace.Tree{Dir: dir},
+				Plans: map[results.Side]*Plan{results.Base: {Files: slices.Sorted(maps.Keys(tt.files))}},
+			}
+			refers := func(text, dir, name string) bool {
+				return classes.Imports(text, dir, name) || classes.TakesHeader(text, name)
+			}
+			src := []byte(tt.files[tt.of])
+			if got := r.scriptChecks(tt.of, src, nil) || r.checksForTests(tt.of, src, refers); got != tt.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
