@@ -53,7 +53,7 @@ func (r *Reader) unwatched(ctx context.Context) ([]classes.Mark, error) {
 			continue // a submodule, or a link
 		}
 		if classes.SaysBuild(f.Path) {
-			builds, now = append(builds, f), slices.Concat(now, head, []byte("\n"))
+			builds, now = append(builds, f), append(append(now, head...), '\n')
 		} else if marks := classes.StopsNoMore(f.Path, r.readBase(f.Path), head); len(marks) > 0 && r.takenIn(f.Path, nil).tests {
 			out = append(out, marks...)
 		}
