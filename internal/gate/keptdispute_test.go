@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestDisputedInOneSelection holds that tests of the base that fail over the change are run
@@ -20,7 +21,7 @@ func TestDisputedInOneSelection(t *testing.T) {
 		"by itself":     {"func TestDouble(t *testing.T) {\n\tif Double(2) != %s {\n\t\tt.Fatal()\n\t}\n}\n", true},
 		"needs another": {"func TestDouble(t *testing.T) {\n\tif !ready || Double(2) != %s {\n\t\tt.Fatal()\n\t}\n}\n", false},
 	} {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, !tt.alone, func(t *testing.T) {
 			t.Parallel()
 			res := newWorld(t).run(t, &scenario{
 				input: map[string][]string{"until": {"first"}},
