@@ -60,11 +60,12 @@ var leftScripts = map[string]string{
 }
 
 // longScripts are the scripts that make test leaves to make variants for the time that they
-// take: they compile and test Go in many rounds, or wait for processes. TestReadme has the demo.
+// take: they compile and test Go in many rounds, or wait for processes. TestReadme has the demo, TestKilledRunGoesOn
+// a run that goes on.
 var longScripts = []string{
 	"agents_base", "agents_budget", "agents_cast", "agents_forms", "agents_given", "agents_input", "agents_liars", "agents_limits", "agents_newfeature",
 	"agents_own", "agents_processes", "agents_screenshot", "agents_suites", "agents_unwatched", "agents_verdict", "brief", "build",
-	"cancel", "demo", "dirty", "environment", "history", "newfailing", "order", "preexisting", "previous", "range", "redacted_names", "regressed", "replay",
+	"cancel", "demo", "dirty", "environment", "history", "newfailing", "order", "preexisting", "previous", "range", "redacted_names", "regressed", "replay", "resume",
 	"sandbox", "submodules", "tasks", "tripwire", "unrelated", "until",
 }
 

@@ -88,13 +88,14 @@ func TestLoweringFails(t *testing.T) {
 // Mutants of other languages than Go run in copies of the prepared head where the
 // tests do there what they do in the head, else in the head itself.
 func TestMutantsInCopies(t *testing.T) {
+	variants.Only(t) // rounds of tests for each mutant
 	t.Parallel()
 	tools := &Toolchains{Env: []string{"PATH=" + systemPath()}}
 	if !tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
 	for name, copies := range map[string]bool{"mutants_python": true, "mutants_bound": false} {
-		variants.Run(t, name, copies, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
 			s.base["tests/test_said.py"] = []byte(whereTest)
