@@ -70,7 +70,7 @@ func (r *runner) overBase(ctx context.Context) (*arms.Arm, error) {
 			}
 		}
 	}
-	a, err := r.arms().New(ctx, Base, StageFailToPass, puts, r.sides.Plans[Base].Test)
+	a, err := r.arms().New(ctx, Base, StageFailToPass, append(puts, r.sides.Backs()...), r.sides.Plans[Base].Test)
 	if err != nil {
 		return nil, fmt.Errorf("tests over the base: %w", err)
 	}

@@ -1,6 +1,11 @@
 package ecosystem
 
-import "io/fs"
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+)
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
 // is to add a package that makes such a value, and a line in the list of package languages.
@@ -121,4 +126,28 @@ type Ecosystem struct {
 	// there, so that its tests run that do not use it; nil: the language loads no file for a
 	// single name. ok is false where the file does not import the name by itself.
 	Unimport func(src []byte, output string) (rest []byte, ok bool)
+
+	// Forward is a source that stands where one stood before it moved, and leads to it; nil:
+	// none can.
+	Forward func(Moved) []byte
+}
+
+// Moved is a source that a change moves.
+type Moved struct {
+	Old, New string   // its paths in the repository
+	Source   []byte   // what it is now
+	Wanted   [][]byte // sources that can ask for it where it was
+}
+
+// Way is the path that leads from the folder of the old place to the new one, with ./ or ../
+// at its beginning.
+func (m Moved) Way() string {
+	rel, err := filepath.Rel(filepath.FromSlash(path.Dir(m.Old)), filepath.FromSlash(m.New))
+	if err != nil {
+		return m.New // both are relative to the repository, so that there is always a way
+	}
+	if rel = filepath.ToSlash(rel); !strings.HasPrefix(rel, "../") {
+		rel = "./" + rel
+	}
+	return rel
 }

@@ -22,6 +22,12 @@ func (k *keeper) startAgain(ctx context.Context) error {
 			again = append(again, s)
 		}
 	}
+	if len(again) > 0 {
+		var err error
+		if again, err = k.startForwarded(ctx, again); err != nil {
+			return err
+		}
+	}
 	if len(again) == 0 {
 		return nil
 	}

@@ -109,7 +109,8 @@ type keeper struct {
 	// that without the base's version the head's own run.
 	commands []ecosystem.Command
 	steers   bool
-	lost     []Expectation // of commands that could not start, and of failures of which no test of the base is known
+	forwards []workspace.Put // of every arm, where tests could not start without them
+	lost     []Expectation   // of commands that could not start, and of failures of which no test of the base is known
 }
 
 // maxTogether is how long all tests may take for those that the change does not touch to be
@@ -162,7 +163,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase, k.strangers} {
+	for _, step := range []func(context.Context) error{k.forward, k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase, k.strangers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -183,6 +184,16 @@ func (k *keeper) newArmOf(ctx context.Context, put func(sides.Touch) bool, what 
 			return put(o) && strings.HasPrefix(o.Path, t.Path+"/") // a link of the head is in the way
 		}) {
 			puts = append(puts, what(t))
+		}
+	}
+	for _, f := range k.forwards {
+		at := slices.IndexFunc(puts, func(p workspace.Put) bool { return p.Path == f.Path })
+		touched := slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool { return t.Path == f.Path })
+		switch {
+		case at >= 0:
+			puts[at] = f
+		case !touched:
+			puts = append(puts, f)
 		}
 	}
 	if k.commands == nil {

@@ -88,10 +88,17 @@ func (r *Reader) ByPlace(side results.Side, s results.Suite) map[Site]results.ID
 
 // MovedTo is where the head has a file or folder of the base: what git shows as
 // renamed is the same, of folders where nothing is left in the old one. It is the
-// same place where nothing moved.
+// same place where nothing moved. Tests that the change removes would stand where what
+// stood beside them is now.
 func (r *Reader) MovedTo(name string) string {
 	to := map[string]int{}
 	for _, f := range r.Change.Files {
+		if f.Status == change.Deleted && f.Path == name && languages.IsTestFile(name) {
+			if dir := path.Dir(name); r.MovedTo(dir) != dir {
+				return path.Join(r.MovedTo(dir), path.Base(name))
+			}
+			return name
+		}
 		if f.Status != change.Renamed {
 			continue
 		}

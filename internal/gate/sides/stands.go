@@ -256,6 +256,14 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 		src = []byte(text)
 	}
 	removed := r.RemovedNames(id)
+	for _, f := range r.movedSources() { // what moves stands
+		maps.DeleteFunc(removed, func(w string, _ bool) bool {
+			return w == strings.TrimSuffix(path.Base(f.OldPath), path.Ext(f.OldPath))
+		})
+		for w := range classes.Words(r.Texts[f.Path].Head) {
+			delete(removed, w)
+		}
+	}
 	for w := range classes.Words(src) {
 		if removed[w] {
 			return false

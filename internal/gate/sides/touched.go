@@ -117,7 +117,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 			}
 		}
 	}
-	r.relocate(out)
+	out = r.relocate(out)
 	r.leaveBuilt(out)
 	r.Touched = append(out, r.inTheWay(out)...)
 	return nil
@@ -191,21 +191,34 @@ func (r *Reader) mix(t *Touch, m *ecosystem.Mixture, v classes.Versions) bool {
 	return true
 }
 
-// relocate lets the base's version of a moved test stand where the head has it,
-// where what it tests moved along.
-func (r *Reader) relocate(touches []Touch) {
-	for i, t := range touches {
-		f := t.File
-		if f.Status != change.Renamed || t.Path != f.Path || t.Mixed || !r.movedAlong(f) {
-			continue
-		}
-		touches[i].Put.At = f.OldPath
-		for j, o := range touches {
-			if o.Path == f.OldPath && o.File.Path == f.Path {
-				touches[j].Put = workspace.Put{Path: o.Path}
+// relocate lets the base's version of a test stand where the head has it, or had it if the
+// change did not remove it, where what it tests moved along.
+func (r *Reader) relocate(touches []Touch) []Touch {
+	move := func(from, to int) {
+		touches[to].Put = workspace.Put{Path: touches[to].Path, From: r.Base.Commit, At: touches[from].Path}
+		touches[from].Put = workspace.Put{Path: touches[from].Path}
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(touches, func(o Touch) bool { return o.Path == name })
+	}
+	for i, t := range slices.Clone(touches) {
+		switch f := t.File; {
+		case t.Mixed:
+		case f.Status == change.Renamed && t.Path == f.Path && r.movedAlong(f):
+			touches[i].Put.At = f.OldPath
+			if from := at(f.OldPath); from >= 0 && touches[from].File.Path == f.Path {
+				move(from, i)
 			}
+		case f.Status == change.Deleted && t.Class == compare.Test && r.MovedTo(t.Path) != t.Path:
+			to := at(r.MovedTo(t.Path))
+			if to < 0 {
+				to = len(touches)
+				touches = append(touches, Touch{Class: t.Class, eco: t.eco, Path: r.MovedTo(t.Path), File: f})
+			}
+			move(i, to)
 		}
 	}
+	return touches
 }
 
 // movedAlong says whether sources moved in the same way as a file, such as with

@@ -57,6 +57,7 @@ func New() *ecosystem.Ecosystem {
 		Find:     findCProjects,
 		Classes:  cClasses(),
 		IsTest:   isCTest,
+		Forward:  forward,
 		IsSource: IsSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !ecosystem.IsTestFolder(name, cTestFolders)

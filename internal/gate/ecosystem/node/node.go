@@ -41,6 +41,7 @@ func New() *ecosystem.Ecosystem {
 		Classes: nodeClasses(),
 		Lines:   nodeLines(), Behaviour: nodeBehaviour(),
 		IsTest:   isNodeTest,
+		Forward:  forward,
 		IsSource: IsSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))

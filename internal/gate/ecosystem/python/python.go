@@ -40,6 +40,7 @@ func New() *ecosystem.Ecosystem {
 		Lines: pythonLines(), Behaviour: pythonBehaviour(),
 		Classes:  pythonClasses(),
 		IsTest:   isPythonTest,
+		Forward:  forward,
 		IsSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		Steers:   steersPython,
 		Adopt:    adoptPython,
