@@ -11,9 +11,11 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -27,7 +29,7 @@ func (r *Reader) Forwards() []workspace.Put {
 			wanted = append(wanted, src)
 		}
 	}
-	out := r.redirected()
+	out := slices.Concat(r.redirected(), r.declared())
 	for _, f := range r.movedSources() {
 		e := languages.Of(f.OldPath)
 		if r.onHead(f.OldPath) || e == nil || e.Forward == nil {
@@ -85,6 +87,30 @@ func (r *Reader) redirected() []workspace.Put {
 		if data := golang.Redirect(src, moved, at[path.Dir(t.Path)]); !bytes.Equal(data, src) {
 			out = append(out, workspace.Put{Path: t.Path, Data: data})
 		}
+	}
+	return out
+}
+
+// declared are the head's modules of Rust with those declared in them, too, that moved elsewhere.
+func (r *Reader) declared() []workspace.Put {
+	text := map[string][]byte{}
+	for _, f := range r.movedSources() {
+		parent, declared, ok := rust.Forward(f.OldPath, f.Path, r.onHead)
+		if !ok {
+			continue
+		}
+		if text[parent] == nil {
+			src, err := ecosystem.ReadInTree(r.Head.Dir, parent)
+			if err != nil {
+				continue
+			}
+			text[parent] = src
+		}
+		text[parent] = slices.Concat(text[parent], []byte(declared))
+	}
+	var out []workspace.Put
+	for _, name := range sorted.Keys(text, strings.Compare) {
+		out = append(out, workspace.Put{Path: name, Data: text[name]})
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func New() *ecosystem.Ecosystem {
 	}
 }
 
-var rustMissing = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
+var rustMissing = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|(?:cannot find [\\w, ]+|could not find) `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
 
 // findRustProjects makes a project of each workspace, and of each package in none.
 func findRustProjects(s *ecosystem.Survey) []ecosystem.Project {
