@@ -127,9 +127,20 @@ type Ecosystem struct {
 	// single name. ok is false where the file does not import the name by itself.
 	Unimport func(src []byte, output string) (rest []byte, ok bool)
 
-	// Forward is a source that stands where one stood before it moved, and leads to it; nil:
-	// none can.
-	Forward func(Moved) []byte
+	// Forwarding is how tests find sources, and what these offer, where both were before a change
+	// moved them; nil: they cannot.
+	Forwarding *Forwarding
+}
+
+// Forwarding makes sources that lead to others.
+type Forwarding struct {
+	// Whole is a source that stands where one stood before it moved; nil: none can.
+	Whole func(Moved) []byte
+
+	// Offers are the names that a source offers to others, and Names is one with those that moved
+	// out of it; nil: none can. Both are nil where names are not found by their sources.
+	Offers func(src []byte) []string
+	Names  func(Scattered) []byte
 }
 
 // Moved is a source that a change moves.
@@ -151,3 +162,17 @@ func (m Moved) Way() string {
 	}
 	return rel
 }
+
+// Scattered is a source of which a change moves names to others.
+type Scattered struct {
+	Old  string            // its path in the repository
+	Rest []byte            // what is left there; nil: nothing
+	To   map[string]string // the paths of the sources that offer the names now
+	Any  []byte            // one of these sources
+	// Wanted are sources that can ask for a name where it was.
+	Wanted [][]byte
+}
+
+// WayTo is the path that leads from the folder of the old place to one that a name moved to, as
+// Moved.Way.
+func (s Scattered) WayTo(name string) string { return Moved{Old: s.Old, New: s.To[name]}.Way() }

@@ -3,11 +3,13 @@ package sides
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
@@ -19,46 +21,111 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// Forwards are what leads from the old places of sources that the change moves to their new
-// ones, so that tests of the base find what they name: sources of their own, and the base's tests
-// where it is they that have to name another place.
+// Forwards are what leads from the old places of sources, and of names in them, that the change
+// moves to their new ones, so that tests of the base find what they name: sources of their own, and
+// the base's tests where it is they that have to name another place.
 func (r *Reader) Forwards() []workspace.Put {
-	var wanted [][]byte
-	for _, t := range r.Touched {
-		if src := r.Texts[t.Path].Base; src != nil && (t.Class == compare.Test || t.Class == compare.Support) {
-			wanted = append(wanted, src)
-		}
-	}
+	is := func(v classes.Versions) []byte { return v.Base }
 	out := slices.Concat(r.redirected(), r.declared())
 	for _, f := range r.movedSources() {
-		e := languages.Of(f.OldPath)
-		if r.onHead(f.OldPath) || e == nil || e.Forward == nil {
-			continue
-		}
-		if data := e.Forward(ecosystem.Moved{Old: f.OldPath, New: f.Path, Source: r.Texts[f.Path].Head, Wanted: wanted}); data != nil {
-			out = append(out, workspace.Put{Path: f.OldPath, Data: data})
-		}
+		out = append(out, r.leading(f.OldPath, f.Path, r.onHead, is, r.Texts[f.Path].Head)...)
 	}
-	return out
+	return append(out, r.leadingNames(r.scattered(), is)...)
 }
 
 // Backs are what leads from the new places of moved sources to the old ones, so that tests of
 // the change find what they name over the base's sources.
 func (r *Reader) Backs() []workspace.Put {
-	var wanted [][]byte
-	for _, t := range r.Touched {
-		if src := r.Texts[t.Path].Head; src != nil && (t.Class == compare.Test || t.Class == compare.Support) {
-			wanted = append(wanted, src)
-		}
-	}
+	is := func(v classes.Versions) []byte { return v.Head }
 	var out []workspace.Put
 	for _, f := range r.movedSources() {
-		e := languages.Of(f.Path)
-		if r.onBase(f.Path) || e == nil || e.Forward == nil {
+		out = append(out, r.leading(f.Path, f.OldPath, r.onBase, is, r.Texts[f.OldPath].Base)...)
+	}
+	return append(out, r.leadingNames(r.gathered(), is)...)
+}
+
+// leadingNames are sources with the names that are not in them on a side.
+func (r *Reader) leadingNames(all []ecosystem.Scattered, side func(classes.Versions) []byte) []workspace.Put {
+	var out []workspace.Put
+	for _, s := range all {
+		s.Wanted = r.asking(side)
+		if data := languages.Of(s.Old).Forwarding.Names(s); data != nil {
+			out = append(out, workspace.Put{Path: s.Old, Data: data})
+		}
+	}
+	return out
+}
+
+// leading is a source at one place that leads to another, whose text is given, where the tree
+// has none at the first.
+func (r *Reader) leading(from, to string, has func(string) bool, side func(classes.Versions) []byte, text []byte) []workspace.Put {
+	e := languages.Of(from)
+	if has(from) || e == nil || e.Forwarding == nil {
+		return nil
+	}
+	data := e.Forwarding.Whole(ecosystem.Moved{Old: from, New: to, Source: text, Wanted: r.asking(side)})
+	if data == nil {
+		return nil
+	}
+	return []workspace.Put{{Path: from, Data: data}}
+}
+
+// asking are the tests that the change touches, and what they share, as a side has them.
+func (r *Reader) asking(side func(classes.Versions) []byte) [][]byte {
+	var out [][]byte
+	for _, t := range r.Touched {
+		if src := side(r.Texts[t.Path]); src != nil && (t.Class == compare.Test || t.Class == compare.Support) {
+			out = append(out, src)
+		}
+	}
+	return out
+}
+
+// scattered are the sources out of which the change moves names to others: a name that one offers
+// on the base alone, and another that the change edits or brings on the head alone.
+func (r *Reader) scattered() []ecosystem.Scattered {
+	return r.apart(func(v classes.Versions) (was, is []byte) { return v.Base, v.Head })
+}
+
+// gathered are the same the other way around: those into which it moves names.
+func (r *Reader) gathered() []ecosystem.Scattered {
+	return r.apart(func(v classes.Versions) (was, is []byte) { return v.Head, v.Base })
+}
+
+func (r *Reader) apart(versions func(classes.Versions) (was, is []byte)) []ecosystem.Scattered {
+	gone, now := map[string][]string{}, map[string][]string{} // names by path, paths by name
+	for name, v := range r.Texts {
+		e := languages.Of(name)
+		if e == nil || e.Forwarding == nil || e.Forwarding.Offers == nil || languages.IsTestFile(name) ||
+			slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name }) ||
+			slices.ContainsFunc(r.movedSources(), func(f change.File) bool { return f.OldPath == name || f.Path == name }) {
 			continue
 		}
-		if data := e.Forward(ecosystem.Moved{Old: f.Path, New: f.OldPath, Source: r.Texts[f.OldPath].Base, Wanted: wanted}); data != nil {
-			out = append(out, workspace.Put{Path: f.Path, Data: data})
+		was, is := versions(v)
+		before, after := e.Forwarding.Offers(was), e.Forwarding.Offers(is)
+		for _, n := range before {
+			if !slices.Contains(after, n) {
+				gone[name] = append(gone[name], n)
+			}
+		}
+		for _, n := range after {
+			if !slices.Contains(before, n) && !slices.Contains(now[n], name) {
+				now[n] = append(now[n], name)
+			}
+		}
+	}
+	var out []ecosystem.Scattered
+	for _, old := range sorted.Keys(gone, strings.Compare) {
+		s := ecosystem.Scattered{Old: old, To: map[string]string{}}
+		_, s.Rest = versions(r.Texts[old])
+		for _, n := range gone[old] {
+			if at := now[n]; len(at) == 1 && languages.SameLanguage(old, at[0]) {
+				s.To[n] = at[0]
+				_, s.Any = versions(r.Texts[at[0]])
+			}
+		}
+		if len(s.To) > 0 {
+			out = append(out, s)
 		}
 	}
 	return out
@@ -152,15 +219,19 @@ func (r *Reader) MovedTextStands(file string) bool {
 	if v.Base == nil || head == nil {
 		return false
 	}
-	var stems []string
+	var names, stems []string
 	for _, f := range r.movedSources() {
-		for _, name := range []string{f.OldPath, f.Path} {
-			stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-			if stem == "index" || stem == "__init__" || stem == "mod" {
-				stem = path.Base(path.Dir(name))
-			}
-			stems = append(stems, stem)
+		names = append(names, f.OldPath, f.Path)
+	}
+	for _, s := range r.scattered() {
+		names = append(slices.AppendSeq(names, maps.Values(s.To)), s.Old)
+	}
+	for _, name := range names {
+		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+		if stem == "index" || stem == "__init__" || stem == "mod" {
+			stem = path.Base(path.Dir(name))
 		}
+		stems = append(stems, stem)
 	}
 	masked := func(src []byte) string {
 		mask := func(said string) string {
@@ -184,9 +255,21 @@ func (r *Reader) MovedTextStands(file string) bool {
 	return true
 }
 
-// SaysMoved says whether an output names a source at the place from which the change moves it.
+// SaysMoved says whether an output names a source at the place from which the change moves it, or
+// a name that it moves.
 func (r *Reader) SaysMoved(output string) bool {
-	return slices.ContainsFunc(r.movedSources(), func(f change.File) bool { return strings.Contains(output, path.Base(f.OldPath)) })
+	if slices.ContainsFunc(r.movedSources(), func(f change.File) bool { return strings.Contains(output, path.Base(f.OldPath)) }) {
+		return true
+	}
+	said := classes.Words([]byte(output))
+	return slices.ContainsFunc(r.scattered(), func(s ecosystem.Scattered) bool {
+		for name := range s.To {
+			if said[name] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // namesPart says whether a path, or a name with dots, has a part that is stem.

@@ -264,6 +264,11 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 			delete(removed, w)
 		}
 	}
+	for _, s := range r.scattered() {
+		for name := range s.To {
+			delete(removed, name)
+		}
+	}
 	for w := range classes.Words(src) {
 		if removed[w] {
 			return false

@@ -53,12 +53,12 @@ const cEcosystemName = "C/C++"
 func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: cEcosystemName, Units: "C/C++ projects", Bound: true,
-		Programs: strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
-		Find:     findCProjects,
-		Classes:  cClasses(),
-		IsTest:   isCTest,
-		Forward:  forward,
-		IsSource: IsSource,
+		Programs:   strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
+		Find:       findCProjects,
+		Classes:    cClasses(),
+		IsTest:     isCTest,
+		Forwarding: &ecosystem.Forwarding{Whole: forward},
+		IsSource:   IsSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !ecosystem.IsTestFolder(name, cTestFolders)
 		},

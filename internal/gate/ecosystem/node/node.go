@@ -40,9 +40,9 @@ func New() *ecosystem.Ecosystem {
 		Find:    findNodeProjects,
 		Classes: nodeClasses(),
 		Lines:   nodeLines(), Behaviour: nodeBehaviour(),
-		IsTest:   isNodeTest,
-		Forward:  forward,
-		IsSource: IsSource,
+		IsTest:     isNodeTest,
+		Forwarding: &ecosystem.Forwarding{Whole: forward, Offers: offers, Names: forwardNames},
+		IsSource:   IsSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
 		},

@@ -48,8 +48,8 @@ func New() *ecosystem.Ecosystem {
 		IsTest: func(name string) bool {
 			return path.Ext(name) == ".php" && (strings.HasSuffix(name, "Test.php") || ecosystem.InFolder(name, "tests", "test", "Tests"))
 		},
-		Forward:  forward,
-		IsSource: func(name string) bool { return path.Ext(name) == ".php" },
+		Forwarding: &ecosystem.Forwarding{Whole: forward},
+		IsSource:   func(name string) bool { return path.Ext(name) == ".php" },
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"composer.json", "composer.lock", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}, path.Base(name))
 		},

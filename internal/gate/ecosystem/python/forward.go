@@ -1,11 +1,14 @@
 package python
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // forward is a module that is the one at its new place: both have one name for what patches
@@ -14,9 +17,6 @@ import (
 func forward(m ecosystem.Moved) []byte {
 	if path.Ext(m.Old) != ".py" || path.Ext(m.New) != ".py" {
 		return nil
-	}
-	dotted := func(name string) string {
-		return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__"), "/", ".")
 	}
 	lead := `import importlib, os, sys
 
@@ -38,4 +38,45 @@ def _forward(was, now):
 else:
     sys.modules[__name__] = %s
 `, lead, m.Way(), call)
+}
+
+// dotted is the name of a module by its path in the repository.
+func dotted(name string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__"), "/", ".")
+}
+
+var pythonOffered = pattern.New(`(?m)^(?:(?:async\s+)?def|class)\s+(\w+)|^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=[^=]`)
+
+// offers are the names that a module defines at its top.
+func offers(src []byte) []string {
+	var out []string
+	for _, m := range pythonOffered.FindAllSubmatch(src, -1) {
+		if name := string(m[1]) + string(m[2]); !strings.HasPrefix(name, "__") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// forwardNames is a module that has names of others when they are asked for, as both can
+// import each other (https://peps.python.org/pep-0562/).
+func forwardNames(s ecosystem.Scattered) []byte {
+	if path.Ext(s.Old) != ".py" || bytes.Contains(s.Rest, []byte("def __getattr__")) {
+		return nil
+	}
+	var to []string
+	for _, name := range sorted.Keys(s.To, strings.Compare) {
+		to = append(to, fmt.Sprintf("%q: %q", name, dotted(s.To[name])))
+	}
+	return fmt.Appendf(bytes.Clone(s.Rest), `
+
+def __getattr__(name, _was=%q, _to={%s}):
+    import importlib
+
+    was, now = _was.split("."), _to.get(name, "").split(".")
+    root = len(was) - len(__name__.split("."))
+    if name not in _to or root < 0 or was[:root] != now[:root]:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(".".join(now[root:])), name)
+`, dotted(s.Old), strings.Join(to, ", "))
 }

@@ -38,14 +38,14 @@ func New() *ecosystem.Ecosystem {
 		}},
 		Find:  findPythonProjects,
 		Lines: pythonLines(), Behaviour: pythonBehaviour(),
-		Classes:  pythonClasses(),
-		IsTest:   isPythonTest,
-		Forward:  forward,
-		IsSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
-		Steers:   steersPython,
-		Adopt:    adoptPython,
-		Absent:   absentInPython,
-		Unimport: unimportPython, Installed: installedPython,
+		Classes:    pythonClasses(),
+		IsTest:     isPythonTest,
+		Forwarding: &ecosystem.Forwarding{Whole: forward, Offers: offers, Names: forwardNames},
+		IsSource:   func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
+		Steers:     steersPython,
+		Adopt:      adoptPython,
+		Absent:     absentInPython,
+		Unimport:   unimportPython, Installed: installedPython,
 	}
 }
 

@@ -44,7 +44,7 @@ func New() *ecosystem.Ecosystem {
 		IsTest: func(name string) bool {
 			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || ecosystem.InFolder(name, "spec", "test"))
 		},
-		Forward: forward,
+		Forwarding: &ecosystem.Forwarding{Whole: forward},
 		IsSource: func(name string) bool {
 			return slices.Contains([]string{".rb", ".rake", ".erb", ".gemspec"}, path.Ext(name))
 		},
