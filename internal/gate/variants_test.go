@@ -175,7 +175,7 @@ var longScenarios = []string{
 	"vanish_ignored_alone", "vanish_link_node_untrusted", "vanish_no_package_python",
 	"vanish_renamed_node_untrusted", "vanish_renamed_python", "vendored_old", "weakened_inside_rust_untrusted",
 	"workflow_renamed_python", "workflow_script_node_untrusted", "workflow_variable_go_untrusted", "workspace",
-	"workspace_member_node_untrusted", "workspace_program", "writes_checkout",
+	"workspace_member_node_untrusted", "workspace_program", "writes_checkout", "invalid_module_elixir",
 }
 
 // leavesScenario says whether make test leaves a scenario out.

@@ -13,6 +13,7 @@ var (
 	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
 	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
 	mixEnd    = pattern.New(`^(?:\d+ \w+, )+(\d+) failures?\b`)
+	mixSetUp  = pattern.New(`^\s+\d+\) ([\w.]+): failure on (setup_all callback)`)
 	mixFailed = pattern.New(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
 )
 
@@ -20,7 +21,8 @@ var (
 func ParseMix(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	files := map[string]string{} // by module
-	file, said := "", saying{at: -1}
+	file, module, said := "", "", saying{at: -1}
+	var within []string // the modules of the tests
 	type key struct{ pkg, name string }
 	tests, counted, failed := map[key]int{}, 0, 0
 	for line := range bytes.Lines(data) {
@@ -30,7 +32,7 @@ func ParseMix(data []byte) ([]Outcome, error) {
 		}
 		text = strings.TrimRight(text, "\r\n")
 		if m := mixModule.FindStringSubmatch(text); m != nil {
-			file, files[m[1]] = m[2], m[2]
+			file, module, files[m[1]] = m[2], m[1], m[2]
 			continue
 		}
 		if m := mixTest.FindStringSubmatch(text); m != nil && file != "" {
@@ -42,7 +44,16 @@ func ParseMix(data []byte) ([]Outcome, error) {
 			if _, twice := tests[key{file, o.name}]; !twice {
 				tests[key{file, o.name}] = len(out)
 			}
-			out = append(out, o)
+			out, within = append(out, o), append(within, module)
+			continue
+		}
+		if m := mixSetUp.FindStringSubmatch(text); m != nil { // none of its tests ran; they are counted apart
+			for i := range out {
+				if within[i] == m[1] {
+					out[i].status, out[i].output = Failed, m[2]+" fails"
+				}
+			}
+			said.begin(out, slices.Index(within, m[1]))
 			continue
 		}
 		if m := mixFailed.FindStringSubmatch(text); m != nil {

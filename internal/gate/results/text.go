@@ -74,7 +74,7 @@ func Environment(output string) string {
 // not why they end.
 var (
 	logged    = pattern.New(`^.{0,60}?(?:^|[\s:|\]\[])(?:ERROR|FATAL)(?:[\s:|\]].*\S)`)
-	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b`)
+	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|PHP (?:fatal|parse) error:|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b`)
 	frame     = pattern.New(`^\s*(?:at .*|from \S+:\d+:in\b.*|File ".*", line \d+.*|\^+|~+|\W*|ERROR|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
 	// announced is a line of CMake, jest, Maven or pytest behind which the message stands in the next.
 	announced = pattern.New(`^(?:(?:CMake Error(?: at .*)?|● Validation Error|(?:\[ERROR\] )+.*):|_+ ERROR collecting .+ _+)$`)
@@ -83,6 +83,9 @@ var (
 
 // goFrame are lines of "go test" around what a test says.
 var goFrame = pattern.New(`^(?:--- (?:FAIL|PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME) |FAIL$|FAIL\t|exit status \d+$)`)
+
+// crashed is what a shell says of a program that a signal ended, before the text of its command.
+var crashed = pattern.New(`^\S*: line \d+:\s+\d+ ((?:Segmentation fault|Aborted|Killed|Bus error|Illegal instruction|Floating point exception|Trace/breakpoint trap|Terminated)(?:\s+\(core dumped\))?)`)
 
 // pytestError is what pytest begins the lines of an error with.
 var pytestError = pattern.New(`^E {2,}`)
@@ -96,6 +99,8 @@ func FailureLine(output string) string {
 		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
 		line = pytestError.ReplaceAllString(line, "")
 		switch {
+		case crashed.MatchString(line):
+			first, next = cmp.Or(first, crashed.FindStringSubmatch(line)[1]), false
 		case announced.MatchString(line):
 			next, head = true, cmp.Or(head, line)
 		case next && line != "":

@@ -1,4 +1,4 @@
-import contextlib, io, json, os, sys, time, unittest
+import contextlib, io, json, os, re, sys, time, traceback, unittest
 out = open(os.environ.pop("RESULTS"), "w")
 top = os.getcwd()
 class Result(unittest.TextTestResult):
@@ -16,7 +16,10 @@ class Result(unittest.TextTestResult):
                 file, name = os.path.abspath(test._dt_test.filename), test._dt_test.name
         loader = type(test).__name__ in ("_FailedTest", "ModuleImportFailure", "LoadTestsFailure")
         if loader:
-            name, file = "", getattr(test, "_testMethodName", name).replace(".", "/") + ".py"
+            parts = getattr(test, "_testMethodName", name).split(".")
+            while len(parts) > 1 and not os.path.exists("/".join(parts) + ".py") and os.path.exists("/".join(parts[:-1]) + ".py"):
+                parts.pop()
+            name, file = "", "/".join(parts) + ".py"
             if not os.path.exists(file) and "-s" in sys.argv:
                 file = os.path.join(sys.argv[sys.argv.index("-s") + 1], file)
         elif name.startswith(type(test).__module__ + "."):
@@ -26,14 +29,25 @@ class Result(unittest.TextTestResult):
         began = getattr(self, "began", time.monotonic())
         json.dump({"file": file, "name": name, "status": status, "text": text, "s": time.monotonic() - began}, out)
         out.write("\n"); out.flush()
+    def spread(self, test, status, text):
+        """What is said of a class or module is so of its tests: of the last one where it tears down."""
+        of = re.match(r"(setUp|tearDown)(?:Class|Module) \((.+)\)$", test.id())
+        within = [] if not of else [t for t in self.tests if of.group(2) in (type(t).__module__, type(t).__module__ + "." + type(t).__qualname__)]
+        for t in within[-1:] if of and of.group(1) == "tearDown" else within:
+            self.tell(t, status, text)
+        return bool(within)
     def addSuccess(self, test):
         super().addSuccess(test); self.tell(test, "pass")
     def addFailure(self, test, err):
         super().addFailure(test, err); self.tell(test, "fail", self.failures[-1][1])
     def addError(self, test, err):
-        super().addError(test, err); self.tell(test, "fail", self.errors[-1][1])
+        super().addError(test, err)
+        if not self.spread(test, "fail", self.errors[-1][1]):
+            self.tell(test, "fail", self.errors[-1][1])
     def addSkip(self, test, reason):
-        super().addSkip(test, reason); self.tell(test, "skip")
+        super().addSkip(test, reason)
+        if not self.spread(test, "skip", ""):
+            self.tell(test, "skip")
     def addExpectedFailure(self, test, err):
         super().addExpectedFailure(test, err); self.tell(test, "pass")
     def addUnexpectedSuccess(self, test):
@@ -42,7 +56,24 @@ class Result(unittest.TextTestResult):
         super().addSubTest(test, subtest, err)
         if err is not None:
             self.tell(test, "fail", (self.failures + self.errors)[-1][1])
+def unloaded(name, text):
+    def fails(self):
+        raise ImportError(text)
+    return type("_FailedTest", (unittest.TestCase,), {name: fails})(name)
+def leaves(tests):
+    for t in tests:
+        if isinstance(t, unittest.TestSuite):
+            yield from leaves(t)
+        else:
+            yield t
 class Loader(unittest.TestLoader):
+    def loadTestsFromName(self, name, module=None):
+        try:
+            return super().loadTestsFromName(name, module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException: # as discovery has it, which goes on with the other files
+            return self.suiteClass([unloaded(name, "Failed to import test module: " + name + "\n" + traceback.format_exc())])
     def loadTestsFromModule(self, module, *args, **kwargs):
         tests = super().loadTestsFromModule(module, *args, **kwargs)
         each = [tests]
@@ -56,6 +87,7 @@ class Loader(unittest.TestLoader):
 class Runner(unittest.TextTestRunner):
     resultclass = Result
     def run(self, test):
+        Result.tests = list(leaves(test))
         result = super().run(test)
         json.dump({"end": True}, out)
         out.write("\n"); out.flush()
