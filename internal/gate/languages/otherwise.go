@@ -137,7 +137,7 @@ func (o other) makes(call *syntax.CallExpr, r *syntax.Redirect) bool {
 		return false
 	}
 	to := strings.Trim(ecosystem.Printed(r.Word), `"'`)
-	return !strings.HasPrefix(to, "/dev/") && !strings.HasPrefix(to, "$") && !runsTests.MatchString(ecosystem.Printed(call))
+	return !strings.HasPrefix(to, "/dev/") && (to == "$@" || !strings.HasPrefix(to, "$")) && !runsTests.MatchString(ecosystem.Printed(call))
 }
 
 // call says whether a call is one of a runner of tests with options that decide how they run, or

@@ -20,6 +20,9 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 	for _, eco := range All() {
 		for _, p := range eco.Find(s) {
 			p.Eco = eco
+			if eco.Packages != nil && untested(s, p) && TargetForTests(s, p.Dir) != "" {
+				p.Test = nil // its target tests it
+			}
 			if eco.Calls && callsOthers(s, p, out) {
 				if at := slices.IndexFunc(out, func(o ecosystem.Project) bool { return o.Dir == p.Dir && len(o.Test) > 0 && !o.Eco.Calls }); at >= 0 {
 					scripted(&out[at], s)
@@ -51,6 +54,11 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	return out
+}
+
+// untested says whether no file of tests stands in or below the folder of a project.
+func untested(s *ecosystem.Survey, p ecosystem.Project) bool {
+	return !slices.ContainsFunc(s.Files, func(f string) bool { return ecosystem.Inside(p.Dir, f) && p.Eco.IsTest(f) })
 }
 
 // callsOthers says whether the targets of a project call what is run by itself: projects in
