@@ -67,8 +67,11 @@ var pyUnittest string
 // unittestCommand is a call of unittest with a result class of ours, which
 // writes a line for each test.
 func unittestCommand(c ecosystem.Command, env, python string, args []string) ecosystem.Command {
-	build := func(c ecosystem.Command, args []string) ecosystem.Command {
-		text := strings.TrimSpace(fmt.Sprintf(`RESULTS="$RESULTS" %s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
+	build := func(c ecosystem.Command, args []string, only ...string) ecosystem.Command {
+		if len(only) > 0 {
+			only = append([]string{"--"}, only...)
+		}
+		text := strings.TrimSpace(fmt.Sprintf(`RESULTS="$RESULTS" %s %s -c "$UNITTEST" %s`, env, python, strings.Join(append(slices.Clone(args), only...), " ")))
 		c = c.Reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+ecosystem.Quoted(pyUnittest))
 		c.Text = strings.TrimSpace(env + " " + python + " -m unittest " + strings.Join(args, " "))
 		return c
@@ -80,11 +83,14 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 			if len(p.Packages) == 0 || slices.ContainsFunc(p.Packages, isDocument) {
 				return c, false // which module runs the examples of a document is not known
 			}
-			args := ecosystem.FromUnit(c.Unit, p.Packages)
+			files, named := ecosystem.FromUnit(c.Unit, p.Packages), []string(nil)
 			if p.Only != "" {
-				args = append(args, "-k", ecosystem.Quoted(p.Only))
+				named = []string{"-k", ecosystem.Quoted(p.Only)}
 			}
-			return build(c, args), true
+			if len(args) > 0 && args[0] == "discover" && !slices.Contains(args, "-t") && slices.Contains(args, "-s") {
+				return build(c, append(slices.Clone(args), named...), files...), true // modules find each other from there
+			}
+			return build(c, append(files, named...)), true
 		},
 	}
 	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string {

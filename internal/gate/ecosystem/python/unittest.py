@@ -66,7 +66,14 @@ def leaves(tests):
             yield from leaves(t)
         else:
             yield t
+only = None # the files to which discovery is narrowed
+if "--" in sys.argv:
+    at = sys.argv.index("--")
+    only = set(os.path.abspath(f) for f in sys.argv[at + 1:])
+    del sys.argv[at:]
 class Loader(unittest.TestLoader):
+    def _match_path(self, path, full_path, pattern):
+        return super()._match_path(path, full_path, pattern) and (only is None or os.path.abspath(full_path) in only)
     def loadTestsFromName(self, name, module=None):
         try:
             return super().loadTestsFromName(name, module)

@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
+
+// noteUnran names files with tests that the change brings or edits, of which no command here
+// reported one, where what runs the tests of their project says of each which file it is in.
+func (r *runner) noteUnran() {
+	var unran []string
+	for _, f := range r.in.Change.Files {
+		if f.Status == change.Deleted || f.Binary || !languages.IsTestFile(f.Path) || !classes.HoldsTests(f.Path, r.sides.Texts[f.Path].Head) {
+			continue
+		}
+		e := languages.Of(f.Path)
+		if e == nil || e.Packages != nil || !r.reportsFiles(e, f.Path) {
+			continue
+		}
+		reported := func(s Suite) bool {
+			for id := range s {
+				if id.Package == f.Path {
+					return true
+				}
+			}
+			return false
+		}
+		if !reported(r.sides.Suites[Head]) {
+			unran = append(unran, f.Path)
+		}
+	}
+	if len(unran) > 0 {
+		r.notCovered("the tests in %s: no command here runs them; \"commands: {test: …}\" in .github/ycbot.yml at the base can", results.Listed(unran, 5))
+	}
+}
+
+// reportsFiles says whether the commands that run the tests of a file's project report each
+// test by its file, as far as they have run.
+func (r *runner) reportsFiles(e *ecosystem.Ecosystem, name string) bool {
+	in := func(unit string) bool { return ecosystem.Inside(unit, name) }
+	if !slices.ContainsFunc(r.sides.Plans[Head].Test, func(c ecosystem.Command) bool { return c.Eco == e.Name && c.Results != nil && in(c.Unit) }) {
+		return false
+	}
+	for id, t := range r.sides.Suites[Head] {
+		if t.Eco == e.Name && in(id.Unit) && (id.Command != "" && t.Status == Passed || id.Test != "" && !e.IsSource(id.Package)) {
+			return false // it counts as one test, or is called otherwise
+		}
+	}
+	return true
+}
