@@ -49,7 +49,8 @@ func (t *Tester) Entire(ctx context.Context, side results.Side, ids []results.ID
 }
 
 // Again runs the tests of ids once more at one side, in their packages or, with
-// whole, in all of their suite. Packages that the side does not have are left out.
+// whole, in all of their suite. Packages that the side does not have are left out. Where a
+// runner does not find by its file what it has reported, all of the suite is run.
 func (t *Tester) Again(ctx context.Context, side results.Side, ids []results.ID, whole bool) (results.Suite, error) {
 	out := results.Suite{}
 	for _, c := range t.againCommands(side, ids, whole) {
@@ -59,7 +60,36 @@ func (t *Tester) Again(ctx context.Context, side results.Side, ids []results.ID,
 			return out, err
 		}
 	}
-	return out, nil
+	lost := slices.DeleteFunc(slices.Clone(ids), func(id results.ID) bool { return !t.lostAlone(side, id, out) })
+	if whole || len(lost) == 0 {
+		return out, nil
+	}
+	all, err := t.Again(ctx, side, lost, true)
+	for id := range out {
+		if slices.ContainsFunc(lost, func(l results.ID) bool { return l.Unit == id.Unit && l.Package == id.Package }) {
+			delete(out, id)
+		}
+	}
+	for id, test := range all {
+		if _, ok := out[id]; !ok {
+			out[id] = test
+		}
+	}
+	return out, err
+}
+
+// lostAlone says whether a side reported a test, and a run of its file did not, nor that its
+// program ended before.
+func (t *Tester) lostAlone(side results.Side, id results.ID, again results.Suite) bool {
+	if id.Test == "" || id.Command != "" || languages.ByPackage(t.Sides.EcoOf(id)) || !t.Has(side, id) || t.Sides.Suites[side][id].Status == results.NotRun {
+		return false
+	}
+	for have, test := range again {
+		if have == id || test.Cut && have.Unit == id.Unit || have.Package == id.Package && have.Test != "" {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Tester) againCommands(side results.Side, ids []results.ID, whole bool) []ecosystem.Command {

@@ -87,7 +87,7 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 			if p.Only != "" {
 				named = []string{"-k", ecosystem.Quoted(p.Only)}
 			}
-			if len(args) > 0 && args[0] == "discover" && !slices.Contains(args, "-t") && slices.Contains(args, "-s") {
+			if discoversBelow(args) {
 				return build(c, append(slices.Clone(args), named...), files...), true // modules find each other from there
 			}
 			return build(c, append(files, named...)), true
@@ -98,6 +98,20 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 		return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
 	}))
 	return c
+}
+
+// discoversBelow says whether discovery begins in a folder that is the top of what it loads.
+func discoversBelow(args []string) bool {
+	if len(args) < 2 || args[0] != "discover" {
+		return false
+	}
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(args, func(a string) bool {
+			name, _, _ := strings.Cut(a, "=")
+			return slices.Contains(names, name)
+		})
+	}
+	return !has("-t", "--top-level-directory") && (has("-s", "--start-directory") || !strings.HasPrefix(args[1], "-"))
 }
 
 // isDocument says whether a file can be one with examples, and is no source.

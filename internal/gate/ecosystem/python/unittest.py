@@ -20,8 +20,8 @@ class Result(unittest.TextTestResult):
             while len(parts) > 1 and not os.path.exists("/".join(parts) + ".py") and os.path.exists("/".join(parts[:-1]) + ".py"):
                 parts.pop()
             name, file = "", "/".join(parts) + ".py"
-            if not os.path.exists(file) and "-s" in sys.argv:
-                file = os.path.join(sys.argv[sys.argv.index("-s") + 1], file)
+            if not os.path.exists(file) and start:
+                file = os.path.join(start, file)
         elif name.startswith(type(test).__module__ + "."):
             name = name[len(type(test).__module__) + 1:]
         if not loader and not hasattr(test, "_testMethodName") and hasattr(test, "description"):
@@ -66,6 +66,14 @@ def leaves(tests):
             yield from leaves(t)
         else:
             yield t
+start = "" # where discovery begins
+for i, a in enumerate(sys.argv):
+    if a in ("-s", "--start-directory"):
+        start = sys.argv[i + 1]
+    elif a.startswith("--start-directory="):
+        start = a.split("=", 1)[1]
+    elif i == 2 and sys.argv[1] == "discover" and a[0] != "-":
+        start = a
 only = None # the files to which discovery is narrowed
 if "--" in sys.argv:
     at = sys.argv.index("--")
