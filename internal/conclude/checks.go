@@ -449,6 +449,7 @@ func (b *builder) observations() {
 		severity report.Severity
 		text     string
 	}{
+		{t.Unknown, report.SeverityWarning, "fails with the change, and could not be compared with base or seen again"},
 		{t.FlakyNew, report.SeverityWarning, "is new and flaky: it passed and failed on the same code"},
 		{t.NewFlakiness, report.SeverityWarning, "fails at random with the change and never on base"},
 		{t.Unsettled, report.SeverityWarning, "fails with the change; the runs do not decide whether by chance"},

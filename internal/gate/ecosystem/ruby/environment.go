@@ -45,6 +45,7 @@ var (
 	rakeDefines = pattern.New(`(?m)^\s*(?:Rake::TestTask\.new|RSpec::Core::RakeTask\.new|task)\b[\s(]*(?::|["'])?(test|spec)\b`)
 	rakePlain   = pattern.New(`(?m)^\s*(?:Rake::TestTask|RSpec::Core::RakeTask)\.new\s*(?:do\b|\{|$)`) // whose name is "test", or "spec"
 	rakeAsks    = pattern.New(`(?m)^\s*task\b[\s(]*(?::|["'])?(?:test|spec)["']?\s*(?:=>|:)\s*(.+)$`)
+	rakeBefore  = pattern.New(`(?m)^\s*(?:Rake::TestTask|RSpec::Core::RakeTask)\.new\b[\s(]*(?:(?:test|spec):|[:"'](?:test|spec)["']?\s*=>)\s*\S.*$|^\s*Rake::Task\[[:"'](?:test|spec)["']?\]\.enhance\b.*$`)
 	rakeOptions = pattern.New(`(?m)^.*\.(?:ruby_opts|options|rspec_opts|loader)\s*=.*$|^.*\.warning\s*=\s*true.*$`)
 )
 
@@ -59,7 +60,7 @@ func rakeTask(src []byte) (task, differs string) {
 			task = "spec"
 		}
 	}
-	for _, p := range []*pattern.Pattern{rakeOptions, rakeAsks} {
+	for _, p := range []*pattern.Pattern{rakeOptions, rakeAsks, rakeBefore} {
 		if m := p.FindSubmatch(src); m != nil {
 			return task, strings.TrimSpace(string(m[0]))
 		}

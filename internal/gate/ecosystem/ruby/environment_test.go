@@ -28,4 +28,13 @@ func TestOwnEnvironment(t *testing.T) {
 			t.Errorf("%q: %q, want %q", rake, got, want)
 		}
 	}
+	for rake, want := range map[string]string{
+		"Rake::TestTask.new(test: \"test/gen_test.rb\") do |t|\nend\n": "Rake::TestTask.new(test: \"test/gen_test.rb\") do |t|",
+		"Rake::TestTask.new\nRake::Task[:test].enhance([:gen])\n":      "Rake::Task[:test].enhance([:gen])",
+		"Rake::TestTask.new(:test) do |t|\nend\n":                      "",
+	} {
+		if task, differs := rakeTask([]byte(rake)); task != "test" || differs != want {
+			t.Errorf("%q: %q differs by %q, want %q", rake, task, differs, want)
+		}
+	}
 }
