@@ -230,12 +230,12 @@ func (p *parser) conduct() {
 	}
 	p.d.Mode = p.oneOf("mode", "react", PlanAndSolve, Reflexion)
 	p.d.Structured = p.oneOf("result", "text", "structured") != ""
-	if s, ok := p.atom("prompt"); ok {
+	if s, ok := p.atom("prompt"); ok || s.kind != 0 && s.kind != scalar {
 		switch s.text {
 		case "replace", "append":
 			p.d.Appends = s.text == "append"
-		default:
-			p.warn(s.line, "prompt: %q is neither replace nor append", s.text)
+		default: // which text the agent is to go by is not clear
+			p.fail(s.line, "disabled: prompt: %q is neither replace nor append", s.text)
 		}
 	}
 	if s, ok := p.text("role"); ok {

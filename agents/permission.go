@@ -79,18 +79,18 @@ func (p Permission) tools() []string {
 }
 
 // matchable reports whether match understands a pattern. The forms with parentheses that
-// shells extend patterns with, and a leading "!", mean themselves to match, so that a rule
-// with them would not do what it says.
-func matchable(pattern string) bool {
-	if strings.HasPrefix(pattern, "!") {
+// shells extend patterns with, a leading "!", and what is opened and never closed mean
+// themselves to match, so that a rule with them would not do what it says.
+func matchable(text string) bool {
+	if text == "" || strings.HasPrefix(text, "!") {
 		return false
 	}
 	for _, form := range []string{"!(", "@(", "+(", "?(", "*("} {
-		if strings.Contains(pattern, form) {
+		if strings.Contains(text, form) {
 			return false
 		}
 	}
-	return true
+	return pattern.WholeClasses(text)
 }
 
 // atHome are the spellings of the home directory.

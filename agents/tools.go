@@ -109,13 +109,16 @@ func (s setting) words() []string {
 	var out []string
 	for _, e := range s.items {
 		if e.kind != scalar {
-			out = append(out, "(no name)")
+			out = append(out, noName)
 			continue
 		}
 		out = append(out, words(e.text)...)
 	}
 	return out
 }
+
+// noName stands for an element of a list that is no text.
+const noName = "(no name)"
 
 func words(text string) []string {
 	var out []string
@@ -223,6 +226,8 @@ func (p *parser) disallowed() []string {
 		word, pattern, _ := strings.Cut(w, "(")
 		name, known := p.names(word)
 		switch {
+		case w == noName, !globs.WholeClasses(word), strings.Count(w, "(") != strings.Count(w, ")"): // it may name more than what is understood
+			p.fail(s.line, "disabled: %s: %s cannot be read: want names of tools", s.key, w)
 		case w == every:
 			p.fail(s.line, "disabled: %s takes every tool away", s.key)
 		case patterned(word) && pattern == "" && len(p.matching(word)) > 0:
@@ -271,6 +276,9 @@ func (p *parser) permission() {
 	for _, f := range s.fields {
 		tools, known := []string{every}, true
 		switch {
+		case !matchable(f.key) || f.key == "<<": // what is merged is not read
+			p.unreadable(f.line, f.key)
+			continue
 		case patterned(f.key):
 			tools = p.matching(f.key)
 			known = len(tools) > 0
@@ -288,6 +296,11 @@ func (p *parser) permission() {
 	if !slices.ContainsFunc(p.d.Permission, func(r Rule) bool { return r.Action == Allow }) {
 		p.fail(s.line, "disabled: %s: no rule allows a tool; what is not allowed would be asked, and no one is there", s.key)
 	}
+}
+
+// unreadable ends an agent with a rule whose pattern, or whose name of a tool, is none.
+func (p *parser) unreadable(line int, pattern string) {
+	p.fail(line, "disabled: permission: a rule cannot be read: pattern %q: only *, ?, [a-z] and {a,b} are read, each closed", pattern)
 }
 
 // unknownRule is about a rule for a tool that there is not. One with a pattern that
@@ -316,14 +329,14 @@ func (p *parser) rules(key, tool string, f setting) {
 
 func (p *parser) rule(tool, pattern string, s setting) {
 	action := Action(strings.ToLower(strings.TrimSpace(s.text)))
+	// In commands the home directory is "~" to a rule, however it is spelt.
+	pattern = atHome.Replace(pattern)
 	switch {
 	case s.kind != scalar || action != Allow && action != Deny && action != Ask:
 		p.fail(s.line, "disabled: permission: %q is none of allow, deny, ask", s.text)
 	case !matchable(pattern):
-		p.fail(s.line, "disabled: permission: pattern %q: only *, ?, [a-z] and {a,b} are read", pattern)
+		p.unreadable(s.line, pattern)
 	default:
-		// In commands the home directory is "~" to a rule, however it is spelt.
-		pattern = atHome.Replace(pattern)
 		if strings.HasPrefix(pattern, "~") && !slices.Contains(executing(), tool) {
 			p.warn(s.line, "permission: pattern %q matches nothing but commands: agents read nothing of the home directory", pattern)
 		}

@@ -72,9 +72,6 @@ func Parse(name string, data []byte) ([]Hook, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("hooks: %s: it is larger than %d bytes", name, MaxSize)
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil
-	}
 	p := &parser{name: name, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	if err := p.document(); err != nil {
 		return nil, fmt.Errorf("hooks: %s:%d: %w", name, p.line(), err)
@@ -172,7 +169,7 @@ func (p *parser) list(e Event) error {
 		strict := json.NewDecoder(bytes.NewReader(raw))
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&entry); err != nil {
-			return fmt.Errorf("hook of line %d: %w", line, err)
+			return fmt.Errorf("hook of line %d: %w", line, worded(err))
 		}
 		h := Hook{Event: e, Match: entry.Match, Command: entry.Command, Timeout: timeoutDefault, File: p.name, Line: line}
 		if err := h.check(entry.Timeout); err != nil {
@@ -184,10 +181,27 @@ func (p *parser) list(e Event) error {
 	return err
 }
 
+// errCommand says what a command is.
+var errCommand = errors.New(`command: want a list of words, the first the absolute path of a program, such as ["/usr/local/bin/guard", "--strict"]`)
+
+// worded says of a value of another type what is wanted in its place.
+func worded(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case strings.HasPrefix(wrong.Field, "command"):
+		return errCommand
+	case wrong.Field == "":
+		return errors.New("want an object with command, and maybe match and timeout")
+	}
+	return fmt.Errorf("%s: want a text", wrong.Field)
+}
+
 // check holds what a hook says of itself.
 func (h *Hook) check(timeout string) error {
 	if len(h.Command) == 0 || !filepath.IsAbs(h.Command[0]) {
-		return errors.New(`command: want a list of words, the first the absolute path of a program, such as ["/usr/local/bin/guard", "--strict"]`)
+		return errCommand
 	}
 	if _, err := path.Match(h.Match, ""); err != nil {
 		return fmt.Errorf("match %q: %w", h.Match, err)

@@ -137,7 +137,12 @@ func TestParse(t *testing.T) {
 		`{}`:                      "h.json:1: the key hooks is missing",
 		`{"hook": {}}`:            `unknown key "hook"`,
 		"{\"hooks\": {\n\"Stop\"": `h.json:2: unknown event "Stop"; there are RunStart, SubagentStart`,
-		`{"hooks": {"RunEnd": [{"command": "x"}]}}`:                         "command",
+		`{"hooks": {"RunEnd": [{"command": "x"}]}}`:                  "hook of line 1: command: want a list of words, the first",
+		`{"hooks": {"RunEnd": [{"command": ["/x", 1]}]}}`:            "hook of line 1: command: want a list of words, the first",
+		`{"hooks": {"RunEnd": [{"command": ["/x"], "timeout": 5}]}}`: "hook of line 1: timeout: want a text",
+		`{"hooks": {"RunEnd": ["/x"]}}`:                              "hook of line 1: want an object with command",
+		"":                                                           "h.json:1: it ends too early",
+		" \n":                                                        "h.json:2: it ends too early",
 		`{"hooks": {"RunEnd": [{"command": ["guard"]}]}}`:                   "absolute path",
 		`{"hooks": {"RunEnd": [{"command": []}]}}`:                          "absolute path",
 		`{"hooks": {"RunEnd": [{"command": ["/x"], "match": "a"}]}}`:        "is about no tool",
@@ -152,9 +157,6 @@ func TestParse(t *testing.T) {
 		if _, err := hook.Parse("h.json", []byte(text)); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v, want %q", text, err, wrong)
 		}
-	}
-	if none, err := hook.Parse("h.json", []byte(" \n")); err != nil || none != nil {
-		t.Errorf("blank: %v %v", none, err)
 	}
 }
 

@@ -90,6 +90,42 @@ func Braces(pattern string) []string {
 	return out
 }
 
+// Whole reports whether the braces of a pattern are closed, and stand for no more patterns
+// than [Braces] reads: the one with an open brace, or with too many, stands for itself there,
+// and a rule with it would not do what it says.
+func Whole(pattern string) bool {
+	depth := 0
+	for _, r := range pattern {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0 && len(expand(pattern, mostBraces)) <= mostBraces
+}
+
+// WholeClasses is Whole for patterns whose sets in brackets count, too: none of them is open.
+func WholeClasses(pattern string) bool {
+	if !Whole(pattern) {
+		return false
+	}
+	for _, one := range Braces(pattern) {
+		p := []rune(one)
+		for i := 0; i < len(p); i++ {
+			n := class(p[i:])
+			if n == 0 && p[i] == '[' {
+				return false
+			}
+			i += max(n-1, 0)
+		}
+	}
+	return true
+}
+
 func expand(pattern string, most int) []string {
 	from, to, commas := alternatives(pattern)
 	if to < 0 {

@@ -31,12 +31,11 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.L
 // Unwrap returns what is wrong.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ParseFiles reads permission files and returns their rules in order. A file
-// with nothing but blanks is like none. Everything else that is no
+// ParseFiles reads permission files and returns their rules in order. What is no
 //
 //	{"permissions": {"allow": [], "ask": [], "deny": []}}
 //
-// is a [*FileError]: also keys that mean nothing and keys that come twice.
+// is a [*FileError]: also an empty file, keys that mean nothing and keys that come twice.
 func ParseFiles(files ...File) ([]Rule, error) {
 	var all []Rule
 	for _, f := range files {
@@ -51,9 +50,6 @@ func ParseFiles(files ...File) ([]Rule, error) {
 
 func (f File) parse() ([]Rule, error) {
 	data := bytes.TrimPrefix(f.Data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil
-	}
 	p := &parser{file: f, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	var err error
 	if !utf8.Valid(data) {

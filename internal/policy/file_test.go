@@ -8,11 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Rules keep their order and know their lines; a file of blanks is like none.
+// Rules keep their order and know their lines.
 func TestParseFiles(t *testing.T) {
 	t.Parallel()
 	got, err := ParseFiles(
-		File{Name: "empty", Data: []byte(" \n\t")},
 		File{Name: "a", Data: []byte("\ufeff{\"permissions\": {\n  \"deny\": [\"Bash(rm *)\",\n    \" Read ( a(b) ) \"],\n  \"allow\": [\"Fetch(https://x/*)\"], \"ask\": []\n}}\n")},
 		File{Name: "b", Data: []byte(`{"permissions":{"ask":["MCP(*)"]}}`), Operator: true},
 	)
@@ -34,6 +33,8 @@ func TestParseFiles(t *testing.T) {
 func TestMalformedFiles(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
+		"":                                "f:1: it ends too early",
+		" \n\t":                           "f:1: it ends too early",
 		"{":                               "f:1: it ends too early",
 		"{}":                              "f:1: the key permissions is missing",
 		"[]":                              "f:1: the file is no object",
@@ -47,6 +48,8 @@ func TestMalformedFiles(t *testing.T) {
 		"{\"permissions\":{\"deny\":[\n\"Bash rm\"]}}":              "f:2: \"Bash rm\" is no rule; one looks like Bash(rm *)",
 		"{\"permissions\":{\"deny\":[\"Bash( )\"]}}":                "f:1: \"Bash( )\" has no pattern; * stands for everything",
 		"{\"permissions\":{\"deny\":[\"Read(a[)\"]}}":               "f:1: \"Read(a[)\": the pattern is not valid",
+		"{\"permissions\":{\"deny\":[\n\"Bash({curl,wget *)\"]}}":   "f:2: \"Bash({curl,wget *)\": the pattern is not valid",
+		"{\"permissions\":{\"deny\":[\"Fetch(https://a,b}/*)\"]}}":  "f:1: \"Fetch(https://a,b}/*)\": the pattern is not valid",
 		"{\"permissions\":{\"deny\":[\"Shell(x)\"]}}":               "f:1: \"Shell(x)\": there is no kind of rule called Shell; there are Read, List, Glob, Grep, Write, Edit, Mkdir, Copy, Move, Delete, Bash, Tests, Fetch, Git, Github, Rollback, Worktree, Memory, MCP, Browser, Document, Media",
 		"{\"permissions\":{\"deny\":[\"Bash(rm)\"]}} {}":            "f:1: there is something after the end",
 		"{\"permissions\":{\"deny\":[\"Bash(rm)\",]}}":              "f:1: invalid character ']' looking for beginning of value",

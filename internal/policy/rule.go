@@ -67,7 +67,8 @@ func parseRule(text string) (Rule, error) {
 		return Rule{}, fmt.Errorf("%q: there is no kind of rule called %s; there are %s", text, r.Name, strings.Join(all, ", "))
 	case r.Pattern == "":
 		return Rule{}, fmt.Errorf("%q has no pattern; * stands for everything", text)
-	case slices.Contains(pathNames, r.Name) && !doublestar.ValidatePattern(r.Pattern):
+	case slices.Contains(pathNames, r.Name) && !doublestar.ValidatePattern(r.Pattern),
+		slices.Contains(textNames, r.Name) && !pattern.Whole(atHome.Replace(r.Pattern)):
 		return Rule{}, fmt.Errorf("%q: the pattern is not valid", text)
 	}
 	return r, nil
