@@ -27,6 +27,7 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -234,7 +235,7 @@ func (x *session) failed(ctx context.Context, j job.Job, err error) (int, error)
 // event reads what happened.
 func (x *session) event() (*event.Event, error) {
 	path := x.Getenv("GITHUB_EVENT_PATH")
-	body, err := os.ReadFile(path)
+	body, err := regular.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_EVENT_PATH: %w", err)
 	}

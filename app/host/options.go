@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -89,7 +90,7 @@ func (o *Options) Read(getenv func(string) string) error {
 		note("YCBOT_RETENTION: %w", err)
 	}
 	if name := cmp.Or(o.ConfigFile, getenv("YCBOT_CONFIG")); name != "" {
-		data, err := os.ReadFile(name)
+		data, err := regular.Read(name)
 		if err == nil {
 			var file *config.Operator
 			if file, err = config.ParseOperator(name, data); err == nil {
@@ -143,7 +144,7 @@ func (o *Options) identify(getenv func(string) string) error {
 		o.Key = []byte(strings.ReplaceAll(key, `\n`, "\n")) // as files of variables hold it on one line
 	case file != "":
 		var err error
-		if o.Key, err = os.ReadFile(file); err != nil {
+		if o.Key, err = regular.Read(file); err != nil {
 			errs = append(errs, fmt.Errorf("YCBOT_APP_PRIVATE_KEY_FILE: %w", err))
 		}
 	default:

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/app/setup"
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 func appManifestCommand(p *program) *cobra.Command {
@@ -54,7 +54,7 @@ func (p *program) readSettings(name string) error {
 	if name = cmp.Or(name, p.getenv("YCBOT_SETTINGS")); name == "" {
 		return nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := regular.Read(name)
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}

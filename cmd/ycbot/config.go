@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/terminal"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
@@ -56,18 +56,15 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 // configuration reads the file that was named, else the repository's; nil where
 // that is not there.
 func (p *program) configuration(dir string, args []string) (name string, data []byte, err error) {
-	name = filepath.Join(repository.Top(dir), filepath.FromSlash(config.Path))
 	if len(args) > 0 {
-		name = args[0]
+		data, err = regular.Read(args[0])
+		return args[0], data, err
 	}
-	data, err = os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && len(args) == 0 {
-		return config.Path, nil, nil
+	data, err = config.ReadTree(repository.Top(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if len(args) == 0 {
-		name = config.Path
-	}
-	return name, data, err
+	return config.Path, data, err
 }
 
 func (p *program) configCheck(dir string, args []string) error {
@@ -99,7 +96,7 @@ func (p *program) configPrint(dir string, args []string) error {
 	}
 	c := config.Default()
 	own := filepath.Join(home, "config.yml")
-	switch data, err := os.ReadFile(own); {
+	switch data, err := regular.Read(own); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/pullrun"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/terminal"
 )
 
@@ -104,7 +104,7 @@ func (p *program) eventOfEnv() (*event.Event, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // a terminal has no event
 	}
-	body, err := os.ReadFile(path)
+	body, err := regular.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_EVENT_PATH: %w", err)
 	}

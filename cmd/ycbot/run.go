@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/usage"
@@ -246,7 +247,7 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		job.Previous = recheck.Previous(dir)
 	}
 	if o.config != "" {
-		data, err := os.ReadFile(o.config)
+		data, err := regular.Read(o.config)
 		if err != nil {
 			return job, fmt.Errorf("--config: %w", err)
 		}
@@ -279,7 +280,7 @@ func (p *program) readInput(name string) ([]byte, error) {
 	if name == "-" {
 		return readAll(p.stdin)
 	}
-	return os.ReadFile(name)
+	return regular.Read(name)
 }
 
 // print writes the report to standard output.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func (in Input) agents(c *area) {
 
 // config reads the configuration as it stands in the working tree.
 func (in Input) config(c *area) {
-	data, err := os.ReadFile(filepath.Join(repository.Top(in.Dir), filepath.FromSlash(config.Path)))
+	data, err := config.ReadTree(repository.Top(in.Dir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)
@@ -213,7 +212,7 @@ func (in Input) toolchains(ctx context.Context, c *area) {
 
 // namesCommands reports whether the configuration of the working tree has commands.
 func namesCommands(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(repository.Top(dir), filepath.FromSlash(config.Path)))
+	data, err := config.ReadTree(repository.Top(dir))
 	if err != nil {
 		return false
 	}

@@ -24,7 +24,7 @@ const MaxSize = 256 << 10
 // is one with anything in it that means nothing: a hook that was meant and is not
 // called would go unnoticed.
 func Read(name string) ([]Hook, error) {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no writer of a pipe is waited for
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func private(f *os.File) error {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New("it is no file")
+		return errors.New("it is no regular file")
 	case owner != 0 && owner != os.Geteuid():
 		return errors.New("it belongs to someone else; what it names is run as you")
 	case info.Mode().Perm()&0o022 != 0:

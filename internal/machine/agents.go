@@ -3,13 +3,13 @@ package machine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/usage"
 )
@@ -96,12 +96,7 @@ func checkedAgent(file string) (agents.Definition, agents.Problems) {
 		}
 		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return unread(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
+	data, err := regular.Read(file)
 	if err != nil {
 		return unread(err)
 	}

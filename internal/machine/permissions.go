@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
@@ -35,21 +35,12 @@ func (m Machine) Permissions(o PermissionFiles) ([]policy.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(path, name string, operator bool) error {
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) && !operator {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("permission file: %w", err)
-		}
-		out = append(out, policy.File{Name: name, Data: data, Operator: operator})
-		return nil
-	}
 	for _, f := range o.Named {
-		if err := add(f, f, true); err != nil {
-			return nil, err
+		data, err := regular.Read(f)
+		if err != nil {
+			return nil, fmt.Errorf("permission file: %w", err)
 		}
+		out = append(out, policy.File{Name: f, Data: data, Operator: true})
 	}
 	shared, local := projectPermissions()
 	if o.Local {
@@ -57,9 +48,14 @@ func (m Machine) Permissions(o PermissionFiles) ([]policy.File, error) {
 	}
 	top := repository.Top(o.Dir)
 	for _, name := range shared {
-		if err := add(filepath.Join(top, filepath.FromSlash(name)), name, false); err != nil {
-			return nil, err
+		data, err := regular.ReadIn(top, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
+		if err != nil {
+			return nil, fmt.Errorf("permission file: %w", err)
+		}
+		out = append(out, policy.File{Name: name, Data: data})
 	}
 	return out, nil
 }
@@ -80,7 +76,7 @@ func (m Machine) OperatorRules() ([]policy.File, error) {
 				return nil, usage.Errorf("%s: %w", PermissionsVariable, err)
 			}
 		}
-		data, err := os.ReadFile(path)
+		data, err := regular.Read(path)
 		if errors.Is(err, fs.ErrNotExist) && path == SystemPermissions {
 			continue
 		}

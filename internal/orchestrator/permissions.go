@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/rundir"
 )
 
@@ -35,7 +34,7 @@ func (l Loading) permissions(ctx context.Context, budget *agent.Budget) (agent.P
 	}
 	if l.Checkout != "" {
 		for _, name := range personRules {
-			data, err := os.ReadFile(filepath.Join(l.Checkout, filepath.FromSlash(name)))
+			data, err := regular.ReadIn(l.Checkout, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

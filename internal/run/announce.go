@@ -64,6 +64,9 @@ func brokenConfig(ctx context.Context, m *workspace.Mirror, head string) ([]stri
 	}
 	if _, err := config.Parse(configFile, data); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
+		if linked(ctx, m, head) {
+			first = config.IsLink
+		}
 		return []string{"the change's configuration is wrong, and once it is merged nothing is run until it is fixed: " + report.Line(first, 300)}, nil
 	}
 	return nil, nil

@@ -32,7 +32,7 @@ func guidanceFiles(entries []objects.Entry, named []string) []objects.Entry {
 	var out []objects.Entry
 	add := func(match func(objects.Entry) bool) {
 		for _, e := range entries {
-			if match(e) && regular(e) && !slices.Contains(out, e) {
+			if match(e) && isFile(e) && !slices.Contains(out, e) {
 				out = append(out, e)
 			}
 		}
@@ -53,8 +53,8 @@ func guidanceFiles(entries []objects.Entry, named []string) []objects.Entry {
 	return out
 }
 
-// regular says whether an entry is a file that can be read: links are not followed.
-func regular(e objects.Entry) bool {
+// isFile says whether an entry is a file that can be read: links are not followed.
+func isFile(e objects.Entry) bool {
 	return (e.Mode == "100644" || e.Mode == "100755") && e.Size <= guidanceRead
 }
 
@@ -66,7 +66,7 @@ func (b *briefText) guidance(ctx context.Context, m *workspace.Mirror, base stri
 		return err
 	}
 	for _, name := range named {
-		if !slices.ContainsFunc(entries, func(e objects.Entry) bool { return e.Path == name && regular(e) }) {
+		if !slices.ContainsFunc(entries, func(e objects.Entry) bool { return e.Path == name && isFile(e) }) {
 			b.flag("guidance_missing", "the configuration names %q as guidance, and the base has no such file", name)
 		}
 	}

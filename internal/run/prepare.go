@@ -19,10 +19,12 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
 // untrusted is the trust of a head whose author, or whose repository, has no
@@ -224,6 +226,9 @@ func (p *prepared) configure(ctx context.Context) error {
 		}
 	}
 	if out.values, err = c.With(name, data); err != nil {
+		if p.begun.job.Config == nil && linked(ctx, p.mirror, base) {
+			err = fmt.Errorf("%s: %s", name, config.IsLink)
+		}
 		return &rundir.UsageError{Err: err}
 	}
 	if f := p.runner.Force; f != nil {
@@ -234,6 +239,16 @@ func (p *prepared) configure(ctx context.Context) error {
 	p.config = out
 	p.services, err = findServices(ctx, p.begun.job.Trust, out.values.Network.Allow)
 	return err
+}
+
+// linked says whether a commit has a symbolic link in place of the configuration.
+func linked(ctx context.Context, m *workspace.Mirror, commit string) bool {
+	tree, err := m.FS(ctx, commit, func(e objects.Entry) bool { return e.Path == configFile })
+	if err != nil {
+		return false
+	}
+	_, err = tree.Open(configFile)
+	return errors.Is(err, fs.ErrInvalid)
 }
 
 // findServices resolves what the configuration lets commands reach; commands of
@@ -252,7 +267,7 @@ func findServices(ctx context.Context, trust string, allow []string) ([]sandbox.
 // userConfig reads the user's own file, over which the repository's is laid.
 func (r *Runner) userConfig() (*config.Config, error) {
 	name := filepath.Join(r.Home, "config.yml")
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.Default(), nil
 	}

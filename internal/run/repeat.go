@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -102,7 +103,7 @@ func jobOf(from *rundir.Recorded, o RepeatOptions) (Job, error) {
 	if s.Config == "" {
 		return job, nil
 	}
-	data, err := os.ReadFile(s.Config)
+	data, err := regular.Read(s.Config)
 	if err == nil && rundir.Digest(string(data)) != from.Begun.Identity.Config {
 		err = errors.New("it is not what it was")
 	}

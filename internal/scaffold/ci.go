@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // A setupStep is a step of the project's own workflows that installs a toolchain.
@@ -43,7 +43,7 @@ func ciSteps(top string) []setupStep {
 		if strings.HasPrefix(filepath.Base(file), "ycbot") {
 			continue
 		}
-		data, err := os.ReadFile(file)
+		data, err := regular.ReadIn(top, filepath.Join(".github", "workflows", filepath.Base(file)))
 		if err != nil || len(data) > 1<<20 {
 			continue
 		}

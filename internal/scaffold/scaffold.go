@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // The files that are written, with a mark for what depends on the repository.
@@ -76,10 +78,15 @@ type File struct {
 // file of the project decided what toolchains the workflow sets up. The project's own
 // Dependabot file is always kept, without a word.
 func Write(o Options) (files []File, from []string, err error) {
+	root, err := os.OpenRoot(o.Top) // no link leads out of the repository
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
 	steps, from := toolSteps(o.Top, o.Found)
 	for _, f := range planned(o, steps) {
 		force := o.Force && f.Name != dependabotPath
-		wrote, err := writeNew(filepath.Join(o.Top, filepath.FromSlash(f.Name)), f.text, force)
+		wrote, err := writeNew(root, f.Name, f.text, force)
 		if err != nil {
 			return files, from, err
 		}
@@ -112,7 +119,7 @@ func planned(o Options, steps string) []File {
 // public. api is the address of its API; "" is github.com's. It is not public where no
 // GitHub has it; the error says that GitHub could not be asked.
 func Public(ctx context.Context, client *http.Client, api, top string) (bool, error) {
-	settings, err := os.ReadFile(filepath.Join(top, ".git", "config"))
+	settings, err := regular.Read(filepath.Join(top, ".git", "config"))
 	if err != nil {
 		return false, nil //nolint:nilerr // a worktree or a submodule: it is not looked at further
 	}
@@ -143,7 +150,7 @@ var githubURL = pattern.New(`(?m)^\s*url\s*=\s*(?:https?://|ssh://git@|git@)([\w
 // defaultBranch is the branch whose results pull requests read.
 func defaultBranch(top string) string {
 	for _, name := range []string{"refs/remotes/origin/HEAD", "HEAD"} {
-		data, err := os.ReadFile(filepath.Join(top, ".git", filepath.FromSlash(name)))
+		data, err := regular.Read(filepath.Join(top, ".git", filepath.FromSlash(name)))
 		if err != nil {
 			continue
 		}
@@ -165,15 +172,16 @@ func inlineText(s string) string {
 
 // writeNew writes a file that is not there, or over one where that is wanted, and
 // reports whether it did.
-func writeNew(name, text string, force bool) (bool, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+func writeNew(root *os.Root, name, text string, force bool) (bool, error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return false, err
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if force { // what is there may be a link
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
 	}
-	f, err := os.OpenFile(name, mode, 0o644)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // The actions that a workflow of "ycbot init" uses, by commit.
@@ -111,7 +111,7 @@ func (t tooling) tested(action, key string) [2]string {
 		if base := filepath.Base(file); !s.tests || s.name() != action || !filepath.IsLocal(file) || !strings.HasSuffix(base, "-version") && base != ".nvmrc" {
 			continue
 		}
-		if data, err := os.ReadFile(filepath.Join(t.top, filepath.FromSlash(file))); err == nil && len(data) < 1<<20 {
+		if data, err := regular.ReadIn(t.top, file); err == nil && len(data) < 1<<20 {
 			return [2]string{firstLine(string(data), plainVersion), file}
 		}
 	}
@@ -159,7 +159,7 @@ func firstLine(text string, p *pattern.Pattern) string {
 func (t tooling) read(name string) (text, file string) {
 	for _, dir := range slices.Compact([]string{t.root, "."}) {
 		file := filepath.ToSlash(filepath.Join(dir, name))
-		data, err := os.ReadFile(filepath.Join(t.top, filepath.FromSlash(file)))
+		data, err := regular.ReadIn(t.top, file)
 		if err == nil && len(data) < 1<<20 {
 			return string(data), file
 		}
@@ -380,8 +380,11 @@ func (t tooling) matches(p *pattern.Pattern, names ...string) (out [][2]string) 
 		files, _ := filepath.Glob(filepath.Join(t.top, filepath.FromSlash(t.root), filepath.FromSlash(name)))
 		for _, file := range files {
 			rel, err := filepath.Rel(t.top, file)
-			data, failed := os.ReadFile(file)
-			if err != nil || failed != nil || len(data) > 1<<20 {
+			if err != nil {
+				continue
+			}
+			data, err := regular.ReadIn(t.top, rel)
+			if err != nil || len(data) > 1<<20 {
 				continue
 			}
 			for _, m := range p.FindAllStringSubmatch(string(data), -1) {

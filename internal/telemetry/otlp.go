@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -11,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/ycbot/ycbot/internal/redirect"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // An otlpClient sends traces by OTLP over HTTP, with the settings of
@@ -102,7 +103,7 @@ func otlpTLS(setting func(string) (string, string)) (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if file != "" {
-		text, err := os.ReadFile(file)
+		text, err := regular.Read(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -112,8 +113,10 @@ func otlpTLS(setting func(string) (string, string)) (*tls.Config, error) {
 		}
 	}
 	if certificate != "" {
-		pair, err := tls.LoadX509KeyPair(certificate, key)
-		if err != nil {
+		own, err := regular.Read(certificate)
+		secret, missing := regular.Read(key)
+		pair, wrong := tls.X509KeyPair(own, secret)
+		if err := cmp.Or(err, missing, wrong); err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}

@@ -33,7 +33,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +41,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // Provider is the name by which a scenario file is asked in the place of a provider.
@@ -74,7 +74,7 @@ type turn struct {
 
 // Load reads the scenario in file.
 func Load(file string) (*Model, error) {
-	data, err := os.ReadFile(file)
+	data, err := regular.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("script: %w", err)
 	}

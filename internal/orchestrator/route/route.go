@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/usage"
 )
 
@@ -85,7 +85,7 @@ func rates(m machine.Machine) (model.Rates, error) {
 	if name == "" {
 		return all, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name)
 	if err != nil {
 		return nil, fmt.Errorf("YCBOT_PRICES: %w", err)
 	}

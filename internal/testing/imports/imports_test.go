@@ -8,8 +8,8 @@ import (
 
 const module = "github.com/ycbot/ycbot/"
 
-// everywhere may be imported by all packages; change and redact stand on nothing.
-const everywhere = "internal/redact internal/telemetry internal/change"
+// everywhere may be imported by all packages; change, redact and regular stand on nothing.
+const everywhere = "internal/redact internal/telemetry internal/change internal/regular"
 
 // Packages for every one, also for those that may import nothing.
 const (
@@ -120,6 +120,7 @@ var table = []row{
 	{"internal/redirect", "-"},
 	{"internal/columns", "-"},
 	{"internal/sorted", "-"},
+	{"internal/regular", "-"},
 	{"internal/usage", "-"},
 	{"internal/change", "-"},
 
