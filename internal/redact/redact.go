@@ -1,7 +1,8 @@
 // Package redact takes secrets out of text before it is stored, shown or sent.
 //
 // It knows the values that it is given, in the forms that programs print them
-// in (as they are, base32, base64, hex, URL and JSON, and each from its end), and the shapes of the tokens that
+// in (as they are, base32, base64, hex, URL and JSON, each from its end, and broken into
+// lines), and the shapes of the tokens that
 // everybody uses. It works on whole texts: a value that is spread over two
 // calls is not found. What is left is text for people, so a replaced value
 // keeps its name: [redacted:NAME], or [redacted:token] for a shape.
@@ -14,6 +15,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -76,6 +78,7 @@ func (r *Redactor) seen(b []byte) []byte {
 		if s := r.values.Replace(string(b)); s != string(b) {
 			b = []byte(s)
 		}
+		b = r.wrapped(b)
 	}
 	return tokens(b)
 }
@@ -106,6 +109,10 @@ func encodings(value string) []string {
 		url.QueryEscape(value),
 		url.PathEscape(value),
 		strings.ReplaceAll(url.QueryEscape(value), "+", "%20"),
+		bytewise(value, "%", ""), strings.ToLower(bytewise(value, "%", "")),
+	}
+	for _, sep := range []string{":", " "} {
+		out = append(out, bytewise(value, "", sep), strings.ToLower(bytewise(value, "", sep)))
 	}
 	for _, escaped := range out[3:6] {
 		out = append(out, lowerPercent(escaped))
@@ -149,9 +156,22 @@ func jsonForms(value string) []string {
 		if enc.Encode(value) != nil {
 			continue // a string can always be encoded
 		}
-		out = append(out, strings.Trim(strings.TrimSpace(b.String()), `"`))
+		text := strings.Trim(strings.TrimSpace(b.String()), `"`)
+		out = append(out, text, strings.ReplaceAll(text, "/", `\/`))
 	}
 	return out
+}
+
+// bytewise is each byte of s in hex, behind a text and with another between them.
+func bytewise(s, front, between string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		fmt.Fprintf(&b, "%s%02X", front, s[i])
+	}
+	return b.String()
 }
 
 // lowerPercent spells the %XX of a URL in lower case.

@@ -39,6 +39,12 @@ func TestKnownValues(t *testing.T) {
 		"reversed":            "x>&<+\"édräV\"/t3rc3s",
 		"reversed base64":     backwards(b64(secret)),
 		"reversed hex":        backwards(hex.EncodeToString([]byte(secret))),
+		"json with slashes":   `s3cr3t\/\"Värdé\"+<&>x`,
+		"hex with colons":     strings.ReplaceAll(fmt.Sprintf("% x", secret), " ", ":"),
+		"HEX with colons":     strings.ReplaceAll(fmt.Sprintf("% X", secret), " ", ":"),
+		"hex with blanks":     fmt.Sprintf("% x", secret),
+		"every byte":          "%" + strings.ReplaceAll(fmt.Sprintf("% X", secret), " ", "%"),
+		"every byte, lower":   "%" + strings.ReplaceAll(fmt.Sprintf("% x", secret), " ", "%"),
 		"base32":              base32.StdEncoding.EncodeToString([]byte(secret)),
 		"base64 at 1":         b64("x" + secret + "tail"),
 		"base64 at 2":         b64("xy" + secret + "ta"),
@@ -67,6 +73,39 @@ func TestKnownValues(t *testing.T) {
 	}
 	if got := r.String("hunter2"); got != "hunter2" {
 		t.Errorf("a value of seven bytes was replaced: %q", got)
+	}
+}
+
+// A value is found in base64 whose lines were broken, wherever the break is, and other lines
+// stay as they are.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"API_KEY": secret, "LONG": strings.Repeat("0123456789 abcdefghij", 12)})
+	broken := func(text string, columns int, end string) string {
+		var lines []string
+		for ; len(text) > columns; text = text[columns:] {
+			lines = append(lines, text[:columns])
+		}
+		return strings.Join(append(lines, text), end)
+	}
+	for front := range 90 {
+		for _, columns := range []int{60, 64, 76} {
+			for _, end := range []string{"\n", "\r\n", "\n  "} {
+				text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", front) + secret + strings.Repeat("tail", 30)))
+				got := r.String("one\ntwo " + broken(text, columns, end) + "\n$ three\n")
+				if !strings.Contains(got, "[redacted:API_KEY]") || !strings.HasPrefix(got, "one\ntwo ") || !strings.HasSuffix(got, "\n$ three\n") {
+					t.Fatalf("at %d of %d, %q: %q", front, columns, end, got)
+				}
+			}
+		}
+	}
+	long := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("0123456789 abcdefghij", 12)))
+	if got := r.String(broken(long, 76, "\n") + "\n"); got != "[redacted:LONG]\n" {
+		t.Errorf("%q", got)
+	}
+	same := broken(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("another text ", 40))), 76, "\n") + "\n\n" + strings.Repeat("w", 80) + "\r\n  x\n"
+	if got := r.String(same); got != same {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -138,6 +177,18 @@ func TestShapes(t *testing.T) {
 		{`"key":"` + strings.ReplaceAll(pem, "\n", `\n`) + `","x":1`, `"key":"` + gone + `","x":1`},
 		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n[cut]", gone + "[cut]"},
 		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", gone},
+		{"https://discord.com/api/webhooks/1234567890123456789/" + long + long, "https://discord.com/api/webhooks/1234567890123456789/" + gone},
+		{"AGE-SECRET-KEY-1" + strings.ToUpper(long+long[:22]), gone},
+		{"//registry.npmjs.org/:_authToken=123e4567-e89b-12d3-a456-426614174000\n", "//registry.npmjs.org/:_authToken=" + gone + "\n"},
+		{"_authToken=123e4567e89b12d3a456426614174000", "_authToken=" + gone},
+		{"//r.example/:_password = \"aHVudGVyMg==\"", "//r.example/:_password = \"" + gone + "\""},
+		{"//r.example/:_auth=aHVudGVyMg==", "//r.example/:_auth=" + gone},
+		{"_password=aHVudGVyMmh1bnRlcjI=", "_password=" + gone},
+		{"machine api.example login me password hunter22\n", "machine api.example login me password " + gone + "\n"},
+		{"machine api.example\n  login me\n  password hunter22\n", "machine api.example\n  login me\n  password " + gone + "\n"},
+		{"nfp_" + long + "abcd", gone},
+		{"key-" + hexa, gone},
+		{"mc " + hexa + "-us12, " + hexa + "-us1", "mc " + gone + ", " + gone},
 		{"Authorization: Bearer abc.def-ghi_123", "Authorization: Bearer " + gone},
 		{"> authorization: basic dXNlcjpwYXNzd29yZA==\n", "> authorization: basic " + gone + "\n"},
 		{`{"Authorization": "token abcdef0123456789"}`, `{"Authorization": "token ` + gone + `"}`},
@@ -154,6 +205,8 @@ func TestShapes(t *testing.T) {
 		"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
 		"ok  \tgithub.com/o/r/internal/task-runner-with-a-long-name\t0.012s",
 		"task-0123456789abcdef0123456789abcdef",
+		"key-" + hexa + hexa, "a" + hexa + "-us12", hexa + "-user", "abc-us12", hexa[1:] + "-us1", "region-us-east-1", "nfp_value", "_password=compute_password_of(user)",
+		"self._password = other", "//registry.npmjs.org/:_authToken=${NPM_TOKEN}", "the machine has a login and a password of its own", "/api/webhooks/1234567890123456789/messages",
 		"sk-learn-is-a-library-with-a-long-name-2024",
 		"desk-0123456789abcdef0123456789abcdef0123",
 		"Authorization: Bearer <token>",

@@ -26,6 +26,7 @@ const (
 	inside where = iota // all
 	word                // where it begins a word
 	random              // where it begins a word, and what matches looks random
+	behind              // where a word of 32 hexadecimal digits is before it, which goes with it
 )
 
 // A shape is a look, ready for searching.
@@ -71,6 +72,11 @@ var looks = [...]look{
 	{`sk-`, random, `[A-Za-z0-9_-]{20,}`},
 	// Package registries.
 	{`npm_`, word, `[A-Za-z0-9]{36}\b`},
+	{`:_authToken`, inside, registry},
+	{`:_password`, inside, registry},
+	{`:_auth`, inside, registry},
+	{`_authToken=`, random, `["']?([A-Za-z0-9+/=_.-]{16,})`},
+	{`_password=`, random, `["']?([A-Za-z0-9+/]{16,}={0,2})`},
 	{`pypi-`, word, `[A-Za-z0-9_-]{50,}`},
 	{`rubygems_`, word, `[a-f0-9]{48}\b`},
 	{`cio`, word, `[A-Za-z0-9]{32}\b`},
@@ -117,7 +123,11 @@ var looks = [...]look{
 	{`r8_`, word, `[A-Za-z0-9]{37}\b`},
 	{`nvapi-`, word, `[A-Za-z0-9_-]{60,}`},
 	{`tskey-`, word, `[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`},
-	{`AGE-SECRET-KEY-1`, word, `[0-9A-Z]{58}`},
+	{`AGE-SECRET-KEY-1`, word, `[0-9A-Z]{50,}`},
+	{`nfp_`, word, `[A-Za-z0-9]{36,}`},                              // Netlify
+	{`key-`, word, `[a-f0-9]{32}\b`},                                // Mailgun
+	{`-us`, behind, `[0-9]{1,2}\b`},                                 // Mailchimp
+	{`/api/webhooks/`, inside, `[0-9]{16,20}/([A-Za-z0-9_-]{60,})`}, // Discord
 	{`sbp_`, word, `[a-f0-9]{40}\b`},
 	{`dp.`, word, `(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,}`},
 	{`CFPAT-`, word, `[A-Za-z0-9_-]{40,}`},
@@ -129,12 +139,17 @@ var looks = [...]look{
 	{`8Q~`, inside, `([A-Za-z0-9_.~-]{31,34})`},
 	// A bot of Telegram: its number and its key.
 	{`:AA`, inside, `([A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)`},
+	// A line of .netrc, or several.
+	{`machine `, word, `\S{1,256}\s{1,32}login\s{1,32}\S{1,256}\s{1,32}password\s{1,32}(\S{4,})`},
 	// A user and a password in an address.
 	{`://`, inside, `[^\s/@:'"<>\[\]{}$]{0,128}:([^\s/@'"<>\[\]{}$]{8,})@[A-Za-z0-9]`},
 }
 
 // header is what follows the name Authorization where a header stands with its value, in HTTP, JSON and Go's %v.
 const header = `["']?\s{0,4}[:=]\s{0,4}[\["']{0,2}(?i:bearer|basic|token)\s{1,4}([A-Za-z0-9._~+/=-]{8,})`
+
+// registry is what follows a setting of .npmrc, of which variables stay.
+const registry = `\s{0,4}=\s{0,4}["']?([A-Za-z0-9+/=_.-]{8,})`
 
 // shapes makes them once, for the first text; an expression is compiled for the first
 // text that has its literal.
@@ -183,14 +198,21 @@ func (s shape) replace(b []byte) []byte {
 		}
 		i += at
 		at = i + len(s.literal)
-		if s.where != inside && i > 0 && isWord(b[i-1]) && !escaped(b[:i]) {
+		before := 0 // of what is replaced, what is before the literal
+		if s.where == behind {
+			if i < hexKey || i-hexKey < done || bytes.ContainsFunc(b[i-hexKey:i], notHex) {
+				continue
+			}
+			before = hexKey
+		}
+		if w := i - before; s.where != inside && w > 0 && isWord(b[w-1]) && !escaped(b[:w]) {
 			continue
 		}
 		m := s.expr.FindSubmatchIndex(b[i:])
 		if m == nil || s.where == random && !looksRandom(b[i:i+m[1]]) {
 			continue
 		}
-		from, to := i+m[0], i+m[1]
+		from, to := i+m[0]-before, i+m[1]
 		if len(m) > 2 {
 			from, to = i+m[2], i+m[3]
 		}
@@ -202,6 +224,11 @@ func (s shape) replace(b []byte) []byte {
 	}
 	return append(out, b[done:]...)
 }
+
+// hexKey is how many hexadecimal digits a key has.
+const hexKey = 32
+
+func notHex(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }
 
 // escaped says whether text ends in an escape such as JSON's \n, whose letter is
 // no part of the word that follows.
