@@ -91,12 +91,15 @@ func (c *Checked) problem(format string, args ...any) {
 	c.Problems = append(c.Problems, fmt.Sprintf(format, args...))
 }
 
-// Rendered holds the form of report.json, report.md and the transcripts against what they are made of.
+// Rendered holds the forms of the report, the statement and the transcripts against what they are made of.
 // They are as this very version of the program writes them.
 func (c *Checked) Rendered(dir string) {
-	made := map[string][]byte{"report.md": []byte(c.Report.Markdown())}
-	if js, err := c.Report.JSON(); err == nil {
-		made["report.json"] = js
+	made, err := rundir.Forms(c.Report)
+	if err != nil { // it is none that Parse takes
+		made = map[string][]byte{"report.md": []byte(c.Report.Markdown())}
+	}
+	if made[rundir.StatementFile], err = rundir.Restate(dir, c.Report); errors.Is(err, report.ErrNoHead) || c.Report.HeadSHA == "" {
+		delete(made, rundir.StatementFile)
 	}
 	cut := map[string][]byte{} // transcripts of versions that kept long answers as the model had them
 	events, err := rundir.ReadEvents(dir)

@@ -55,7 +55,7 @@ var ErrInUse = errors.New("another run is at work there")
 // it is no run directory.
 var files = []string{
 	"report.json", "report.md", "brief.md", journalFile, "events.jsonl", "evidence.jsonl", "spill",
-	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", sumsFile, sumsDraft, Previous,
+	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", StatementFile, sumsFile, sumsDraft, Previous,
 }
 
 // A UsageError is a mistake of the caller that asked for the run. Its text says what is

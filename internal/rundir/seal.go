@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,51 +22,90 @@ import (
 // WriteReport writes the report in all its forms. config is the digest of the
 // configuration that the run used, by the configuration's name; none: it had none.
 func (d *Dir) WriteReport(rep *report.Report, config map[string]string) error {
-	js, err := rep.JSON()
+	forms, err := Forms(rep)
 	if err != nil {
 		return err
 	}
-	sarif, err := rep.SARIF()
-	if err != nil {
-		return err
-	}
-	junit, err := rep.JUnit()
-	if err != nil {
-		return err
-	}
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"report.json", js}, {"report.md", []byte(rep.Markdown())}, {"report.sarif", sarif}, {"junit.xml", junit}} {
-		if err := d.Write(f.name, f.data); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		if err := d.Write(name, forms[name]); err != nil {
 			return err
 		}
 	}
-	return d.writeStatement(rep, config)
-}
-
-// writeStatement writes what the run states about the head, with the digests of
-// what that rests on. Without a head there is nothing to state.
-func (d *Dir) writeStatement(rep *report.Report, config map[string]string) error {
-	digests := map[string]string{}
-	for _, name := range []string{"report.json", "evidence.jsonl"} {
-		sum, err := fileSum(filepath.Join(d.Path, name))
-		if err != nil {
-			return err
-		}
-		digests[name] = sum
-	}
-	for name, sum := range config {
-		digests[name] = sum
-	}
-	statement, err := rep.InToto(digests, "")
-	if errors.Is(err, report.ErrNoHead) {
+	statement, err := Statement(d.Path, rep, config)
+	if errors.Is(err, report.ErrNoHead) { // there is nothing to state
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return d.Write("statement.intoto.json", statement)
+	return d.Write(StatementFile, statement)
+}
+
+// Forms are the files that are made of the report alone.
+func Forms(rep *report.Report) (map[string][]byte, error) {
+	js, err := rep.JSON()
+	if err != nil {
+		return nil, err
+	}
+	sarif, err := rep.SARIF()
+	if err != nil {
+		return nil, err
+	}
+	junit, err := rep.JUnit()
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"report.json": js, "report.md": []byte(rep.Markdown()), "report.sarif": sarif, "junit.xml": junit}, nil
+}
+
+// StatementFile is what the run states about the head.
+const StatementFile = "statement.intoto.json"
+
+// Statement makes it, with the digests of what it rests on. The error is [report.ErrNoHead]
+// without a head.
+func Statement(dir string, rep *report.Report, config map[string]string) ([]byte, error) {
+	digests := maps.Clone(config)
+	if digests == nil {
+		digests = map[string]string{}
+	}
+	for _, name := range statedFiles {
+		sum, err := fileSum(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		digests[name] = sum
+	}
+	return rep.InToto(digests, "")
+}
+
+// statedFiles are the files of the run that the statement rests on.
+var statedFiles = []string{"report.json", "evidence.jsonl"}
+
+// Restate makes the statement that is in a directory once more, for the configuration that
+// it names.
+func Restate(dir string, rep *report.Report) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(dir, StatementFile))
+	if err != nil {
+		return nil, err
+	}
+	var have struct {
+		Predicate struct {
+			Configuration []struct {
+				Name, MediaType string
+				Digest          struct{ SHA256 string }
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &have); err != nil {
+		return nil, err
+	}
+	config := map[string]string{}
+	for _, c := range have.Predicate.Configuration {
+		if c.MediaType == "" && !slices.Contains(statedFiles, c.Name) {
+			config[c.Name] = c.Digest.SHA256
+		}
+	}
+	return Statement(dir, rep, config)
 }
 
 // Seal ends the run: nothing is written to its directory after SHA256SUMS, which
