@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -145,50 +144,6 @@ func gitMutates(sub string, rest []string) bool {
 		return first != "fill" && first != "get"
 	}
 	return false
-}
-
-// publishes names what sends a package, an image or a word to others; "" for none.
-func publishes(name string, rest []string) string {
-	if slices.Contains(rest, "--dry-run") || slices.Contains(rest, "--help") {
-		return ""
-	}
-	words := slices.DeleteFunc(slices.Clone(rest), func(a string) bool { return strings.HasPrefix(a, "-") })
-	is := func(sequence ...string) bool {
-		return len(words) >= len(sequence) && slices.Equal(words[:len(sequence)], sequence)
-	}
-	sent := false
-	switch name {
-	case "npm", "pnpm", "bun", "lerna":
-		sent = is("publish") || is("unpublish") || is("deprecate") || is("dist-tag", "add")
-	case "yarn":
-		sent = is("publish") || is("npm", "publish")
-	case "cargo":
-		sent = is("publish") || is("yank") || is("owner")
-	case "poetry", "uv", "flit", "hatch", "pdm":
-		sent = is("publish")
-	case "twine":
-		sent = is("upload")
-	case "gem":
-		sent = is("push") || is("yank")
-	case "docker", "podman":
-		sent = is("push") || is("image", "push") || is("manifest", "push")
-	case "helm", "oras", "skopeo":
-		sent = is("push") || is("copy")
-	case "mvn", "mvnw":
-		sent = slices.Contains(words, "deploy")
-	case "gradle", "gradlew":
-		sent = slices.ContainsFunc(words, func(w string) bool {
-			return w == "publish" || strings.HasPrefix(w, "publish") && strings.Contains(w, "To") && !strings.HasSuffix(w, "ToMavenLocal")
-		})
-	case "dotnet":
-		sent = is("nuget", "push")
-	case "gh", "glab", "hub":
-		sent = ghMutates(words, rest)
-	}
-	if !sent {
-		return ""
-	}
-	return strings.TrimSpace(path.Base(name) + " " + strings.Join(words[:min(len(words), 2)], " "))
 }
 
 // ghMutates says whether a command of GitHub's or GitLab's program changes something

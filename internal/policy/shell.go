@@ -80,6 +80,14 @@ func (c *checker) script(src string, depth int) {
 		switch x := n.(type) {
 		case *syntax.Redirect:
 			c.redirect(x)
+		case *syntax.Stmt:
+			if !c.collect {
+				c.input(x, depth)
+			}
+		case *syntax.BinaryCmd:
+			if !c.collect {
+				c.piped(x, depth)
+			}
 		case *syntax.FuncDecl:
 			if callsItself(x) {
 				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
@@ -217,6 +225,48 @@ func (c *checker) shell(rest []string, depth int) {
 			c.literal(text, depth)
 			return
 		}
+	}
+}
+
+// shells are the programs that run text.
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
+
+// runsText says whether a statement is a shell, by itself or behind a wrapper.
+func runsText(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	args := words(call.Args)
+	if _, wraps := wrappers(path.Base(args[0])); !wraps {
+		args = args[:1]
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(shells, path.Base(a)) })
+}
+
+// input looks into the text that a shell is given in place of a file.
+func (c *checker) input(s *syntax.Stmt, depth int) {
+	if !runsText(s) {
+		return
+	}
+	for _, r := range s.Redirs {
+		switch {
+		case r.Op == syntax.WordHdoc && r.Word != nil:
+			c.literal(value(r.Word), depth)
+		case (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Hdoc != nil:
+			c.literal(value(r.Hdoc), depth)
+		}
+	}
+}
+
+// piped looks into what echo and printf say to a shell.
+func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
+	call, ok := b.X.Cmd.(*syntax.CallExpr)
+	if b.Op != syntax.Pipe || !ok || len(call.Args) < 2 || !runsText(b.Y) {
+		return
+	}
+	if args := words(call.Args); args[0] == "echo" || args[0] == "printf" {
+		c.literal(strings.Join(args[1:], " "), depth)
 	}
 }
 

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// publishing has for each program how calls of it begin that send a package, an image, a
+// release or a commit to others, or that make a version for it; flags are left out of them.
+// "" is any call.
+var publishing = map[string][]string{
+	"npm": {
+		"publish", "unpublish", "deprecate", "undeprecate", "dist-tag add", "dist-tag rm", "owner add", "owner rm", "access set", "access grant", "access revoke",
+		"token create", "token revoke", "trust", "stage publish",
+	},
+	"pnpm":             {"publish", "unpublish", "deprecate", "dist-tag add", "dist-tag rm"},
+	"bun":              {"publish"},
+	"yarn":             {"publish", "version", "npm publish", "npm tag add", "npm tag remove", "tag add", "tag remove", "owner add", "owner remove", "workspaces foreach npm publish"},
+	"lerna":            {"publish", "version"},
+	"rush":             {"publish", "version"},
+	"changeset":        {"publish", "tag"},
+	"beachball":        {"publish"},
+	"nx":               {"release"},
+	"np":               {""},
+	"release-it":       {""},
+	"semantic-release": {""},
+	"standard-version": {""},
+	"jsr":              {"publish"},
+	"deno":             {"publish"},
+	"vsce":             {"publish", "unpublish"},
+	"ovsx":             {"publish"},
+	"cargo":            {"publish", "yank", "owner", "release", "smart-release", "workspaces publish", "ws publish", "dist host"},
+	"cargo-release":    {""},
+	"poetry":           {"publish"},
+	"uv":               {"publish"},
+	"flit":             {"publish"},
+	"hatch":            {"publish"},
+	"pdm":              {"publish"},
+	"rye":              {"publish"},
+	"maturin":          {"publish", "upload"},
+	"twine":            {"upload", "register"},
+	"anaconda":         {"upload"},
+	"gem":              {"push", "yank", "owner", "release"},
+	"rake":             {"release"},
+	"docker":           {"push", "image push", "manifest push", "plugin push", "compose push", "buildx imagetools create"},
+	"docker-compose":   {"push"},
+	"podman":           {"push", "image push", "manifest push"},
+	"nerdctl":          {"push", "image push", "compose push"},
+	"buildah":          {"push", "manifest push"},
+	"crane":            {"push", "copy", "cp", "append", "tag", "delete", "mutate", "rebase", "flatten"},
+	"regctl":           {"image copy", "image mod", "artifact put", "tag rm"},
+	"skopeo":           {"push", "copy", "sync", "delete"},
+	"oras":             {"push", "copy", "cp", "attach", "tag"},
+	"helm":             {"push", "copy", "cm-push"},
+	"ko":               {"build", "publish", "resolve", "apply", "create"},
+	"goreleaser":       {"release", "publish", "announce", "continue"},
+	"nuget":            {"push", "delete"},
+	"dotnet":           {"nuget push", "nuget delete"},
+	"choco":            {"push"},
+	"paket":            {"push"},
+	"mix":              {"hex.publish", "hex.retire", "hex.owner"},
+	"rebar3":           {"hex publish", "hex cut", "hex retire"},
+	"cabal":            {"upload"},
+	"stack":            {"upload"},
+	"luarocks":         {"upload"},
+	"dart":             {"pub publish"},
+	"flutter":          {"pub publish"},
+	"pod":              {"trunk push", "repo push"},
+	"opam":             {"publish"},
+	"elm":              {"publish"},
+	"nimble":           {"publish"},
+	"lein":             {"deploy", "release"},
+	"sbt":              {"publish", "publishSigned", "release"},
+	"hg":               {"push", "commit", "ci"},
+	"svn":              {"commit", "ci", "import"},
+	"bzr":              {"push", "commit"},
+	"fossil":           {"push", "sync", "commit"},
+	"jj":               {"git push"},
+	"darcs":            {"push", "record", "send"},
+	"sl":               {"push", "commit"},
+	"cvs":              {"commit", "ci", "import"},
+}
+
+// running are the programs that run the one that follows these words of theirs.
+var running = map[string][]string{
+	"npx": {""}, "pnpx": {""}, "bunx": {""}, "uvx": {""}, "npm": {"exec", "x"}, "pnpm": {"dlx", "exec"}, "yarn": {"dlx", "exec"}, "bun": {"x"},
+	"pipx": {"run"}, "uv": {"run", "tool run"}, "poetry": {"run"}, "pdm": {"run"}, "rye": {"run"}, "hatch": {"run"}, "pipenv": {"run"}, "bundle": {"exec"}, "mise": {"exec", "x"},
+}
+
+// publishes names what sends a package, an image or a word to others; "" for none.
+func publishes(name string, rest []string) string {
+	name = strings.TrimSuffix(name, ".exe")
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(rest, func(a string) bool { return slices.Contains(flags, a) })
+	}
+	if has("--dry-run", "--help") {
+		return ""
+	}
+	words := slices.DeleteFunc(slices.Clone(rest), func(a string) bool { return strings.HasPrefix(a, "-") })
+	is := func(sequence string) bool {
+		s := strings.Fields(sequence)
+		return len(words) >= len(s) && slices.Equal(words[:len(s)], s)
+	}
+	for _, first := range running[name] {
+		if !is(first) {
+			continue
+		}
+		left := rest
+		for _, w := range words[len(strings.Fields(first)):min(len(words), len(strings.Fields(first))+2)] { // the first may be the value of a flag
+			program, _, _ := strings.Cut(path.Base(w), "@") // of a version
+			left = left[slices.Index(left, w)+1:]
+			if what := publishes(program, left); what != "" {
+				return what
+			}
+		}
+	}
+	sent := slices.ContainsFunc(publishing[name], is)
+	switch {
+	case name == "npm" || name == "pnpm" || name == "bun":
+		sent = sent || is("version") && len(words) > 1
+	case strings.HasPrefix(name, "python") || name == "py":
+		if at := slices.Index(rest, "-m"); at >= 0 && at+1 < len(rest) {
+			return publishes(rest[at+1], rest[at+2:])
+		}
+		sent = len(words) > 1 && path.Base(words[0]) == "setup.py" && (slices.Contains(words, "upload") || slices.Contains(words, "register"))
+	case name == "docker" || name == "podman" || name == "nerdctl" || name == "buildah":
+		sent = sent || has("--push", "--push=true") || slices.ContainsFunc(rest, func(a string) bool {
+			return strings.Contains(a, "type=registry") || strings.Contains(a, "push=true")
+		})
+	case name == "goreleaser":
+		sent = sent && !has("--snapshot", "--skip=publish", "--skip-publish")
+	case name == "ko":
+		sent = sent && !has("--local", "-L", "--push=false")
+	case name == "mvn" || name == "mvnw":
+		sent = slices.ContainsFunc(words, func(w string) bool {
+			return w == "deploy" || strings.HasPrefix(w, "deploy:") || strings.HasPrefix(w, "release:") || strings.HasSuffix(w, "jib:build")
+		})
+	case name == "gradle" || name == "gradlew":
+		sent = slices.ContainsFunc(words, func(w string) bool {
+			task := w[strings.LastIndexByte(w, ':')+1:]
+			return task == "publish" || task == "jib" || task == "uploadArchives" || task == "publishPlugins" ||
+				strings.HasPrefix(task, "publish") && strings.Contains(task, "To") && !strings.HasSuffix(task, "ToMavenLocal")
+		})
+	case name == "gh" || name == "glab" || name == "hub":
+		sent = ghMutates(words, rest)
+	}
+	if !sent {
+		return ""
+	}
+	return strings.TrimSpace(path.Base(name) + " " + strings.Join(words[:min(len(words), 2)], " "))
+}
