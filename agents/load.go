@@ -203,6 +203,12 @@ func (c Cast) Find(name string) (Definition, error) {
 	return Definition{}, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(usable, ", "))
 }
 
+// Lacks is the error of Find; nil: the agent is there.
+func (c Cast) Lacks(name string) error {
+	_, err := c.Find(name)
+	return err
+}
+
 // MaxSize is how large an agent file may be, in bytes.
 const MaxSize = 256 << 10
 

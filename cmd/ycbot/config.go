@@ -78,6 +78,15 @@ func (p *program) configCheck(dir string, args []string) error {
 	}
 	_, err = config.Parse(name, data)
 	if err == nil {
+		all, _, failed := p.machine().Agents(repository.Top(dir), "")
+		if failed != nil {
+			return failed
+		}
+		if unknown := config.UnknownAgents(name, data, all.Lacks); len(unknown) > 0 {
+			err = unknown
+		}
+	}
+	if err == nil {
 		for _, w := range config.Warnings(name, data) {
 			fmt.Fprintln(p.stdout, terminal.Printable(w.Error()))
 		}

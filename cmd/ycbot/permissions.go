@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // permissionsOptions say which run the question is about.
@@ -76,6 +77,11 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 	rules, err := policy.ParseFiles(files...)
 	if err != nil {
 		return err
+	}
+	for _, h := range o.hosts {
+		if err := policy.CheckHost(h); err != nil {
+			return usage.Errorf("--host: %w", err)
+		}
 	}
 	call, grant := agent.Question{
 		Tool: name, Args: args, Mode: o.mode.value, Trust: o.trust.value, Level: policy.Level(o.exec.value), Hosts: o.hosts,

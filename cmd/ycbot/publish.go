@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 func publishCommand(p *program) *cobra.Command {
@@ -57,6 +59,9 @@ nothing was begun, or all is posted, nothing happens.`,
 func (p *program) finalize(ctx context.Context, dir string) error {
 	posted, err := pullrun.Finalize(ctx, p.machine(), p.githubOfEnv, dir)
 	if errors.Is(err, pullrun.ErrNotBegun) {
+		if _, err := os.Stat(dir); err != nil {
+			return usage.Errorf("%s: no such folder: name that of a run which ycbot action began", dir)
+		}
 		fmt.Fprintln(p.stderr, "ycbot: nothing to finalize: no run was begun in "+dir)
 		return nil
 	}

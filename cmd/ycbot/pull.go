@@ -15,12 +15,12 @@ import (
 // pullFlags checks the flags that speak of pull requests.
 func (o *runOptions) pullFlags() error {
 	switch {
+	case o.pull && o.pr <= 0:
+		return usage.Errorf("--pr %d: want the number of a pull request", o.pr)
 	case o.pr == 0 && o.repo != "":
 		return usage.Errorf("--repo says where a pull request is: give --pr N too")
 	case o.pr == 0 && o.publish:
 		return usage.Errorf("--publish posts on a pull request: give --pr N too")
-	case o.pr < 0:
-		return usage.Errorf("--pr %d: want the number of a pull request", o.pr)
 	case o.pr != 0 && (o.base != "" || o.dirty):
 		return usage.Errorf("--pr takes base and head from the pull request: leave --base and --dirty out")
 	}

@@ -55,6 +55,7 @@ type runOptions struct {
 	maxIterations    int
 	maxCost          float64
 	pr               int    // pull request; 0: none
+	pull             bool   // one was named
 	repo             string // of the pull request; empty: origin
 	publish          bool
 	remote           bool                   // the change is not in a repository here
@@ -100,7 +101,10 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
   ycbot run --base v1.2.0 --head v1.2.1
   ycbot run --format json --out report/`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.pull = cmd.Flags().Changed("pr")
+			return p.run(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -258,11 +262,45 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 
 // models says which model is asked; nil means none.
 func (p *program) models(o *runOptions) (*orchestrator.ModelConfig, error) {
-	return route.Models(p.machine(), route.Settings{
+	c, err := route.Models(p.machine(), route.Settings{
 		Provider: o.provider.value, Model: o.model, BaseURL: o.baseURL, Router: o.router.value, FastModel: o.fastModel, SmartModel: o.smartModel,
 		Idle: o.modelIdle.Duration, Effort: o.effort.value, None: o.noModel, Agents: o.agents, Coordinator: o.coordinator, NoBackground: o.noBackground,
 		MaxTokens: o.maxTokens, MaxIterations: o.maxIterations, MaxCostUSD: o.maxCost,
 	})
+	if c != nil || err != nil {
+		return c, err
+	}
+	return nil, o.unasked()
+}
+
+// unasked refuses flags that have no effect where no model is asked.
+func (o *runOptions) unasked() error {
+	if o.noModel {
+		if len(o.agents) > 0 || o.coordinator {
+			return usage.Errorf("--no-model asks no agent: leave --agents and --coordinator out")
+		}
+		return nil
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"--router", o.router.value != ""},
+		{"--fast-model", o.fastModel != ""},
+		{"--smart-model", o.smartModel != ""},
+		{"--model-idle", o.modelIdle.Duration != 0},
+		{"--effort", o.effort.value != ""},
+		{"--no-background", o.noBackground},
+		{"--max-tokens", o.maxTokens != 0},
+		{"--max-cost-usd", o.maxCost != 0},
+		{"--max-iterations", o.maxIterations != 0},
+		{"--fetch-hosts", len(o.fetchHosts) > 0},
+	} {
+		if f.set {
+			return usage.Errorf("%s is for agents, and no model is named: give --model NAME or set YCBOT_MODEL, or leave it out", f.name)
+		}
+	}
+	return nil
 }
 
 // runner makes what runs need on this machine.

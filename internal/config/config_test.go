@@ -23,7 +23,7 @@ commands:
     npm run e2e
   lint: []
 env: {TZ: UTC, CI: true, PORT: 8080, DATABASE_URL: "postgres://u:p@localhost:5432/db", MAX_TOKENS: "9"}
-network: {allow: ["localhost:5432", "redis.internal:6379", "[::1]:80"]}
+network: {allow: ["localhost:5432", "redis.internal:6379", "[::1]:8080"]}
 agents: {verification: {model: gpt-5/mini, effort: high}, run: [verification, review], verifiers: auto}
 guidance: [docs/testing.md, CONTRIBUTING.md]
 limits: {timeout: 1h30m, tokens: 200000, cost_usd: 1.5, cost_usd_per_pr: 7, runs_per_day: 9}
@@ -54,7 +54,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		Env: map[string]string{
 			"TZ": "UTC", "CI": "true", "PORT": "8080", "MAX_TOKENS": "9", "DATABASE_URL": "postgres://u:p@localhost:5432/db",
 		},
-		Network: Network{Allow: []string{"localhost:5432", "redis.internal:6379", "[::1]:80"}},
+		Network: Network{Allow: []string{"localhost:5432", "redis.internal:6379", "[::1]:8080"}},
 		Agents: Agents{
 			Run: []string{"verification", "review"}, Verifiers: VerifiersAuto,
 			Settings: map[string]Agent{"verification": {Model: "gpt-5/mini", Effort: EffortHigh}},
@@ -154,9 +154,12 @@ func TestProblems(t *testing.T) {
 		{"model is an address", "version: 1\nagents: {a: {model: 'http://x/y'}}\n", `f:2:21: agents.a.model: not the name of a model: "http://x/y"`},
 
 		{"no port", "version: 1\nnetwork: {allow: [localhost]}\n", `f:2:19: network.allow: want host:port, such as localhost:5432; found "localhost"`},
+		{"low port", "version: 1\nnetwork: {allow: ['localhost:80']}\n", `f:2:19: network.allow: ports below 1024 cannot be had inside the sandbox, found 80`},
+		{"address", "version: 1\nnetwork: {allow: ['10.1.2.3:5432']}\n", `f:2:19: network.allow: "10.1.2.3" is an address of another machine, which cannot be taken over inside the sandbox: use a name`},
+		{"one port twice", "version: 1\nnetwork: {allow: ['localhost:5432', '127.0.0.1:5432']}\n", `f:2:37: network.allow: "localhost:5432" and "127.0.0.1:5432" would both be 127.0.0.1:5432 for a command: give one another port`},
 		{"port zero", "version: 1\nnetwork: {allow: ['localhost:0']}\n", `f:2:19: network.allow: want a port from 1 to 65535, found "0"`},
 		{"port too large", "version: 1\nnetwork: {allow: ['localhost:65536']}\n", `f:2:19: network.allow: want a port from 1 to 65535, found "65536"`},
-		{"any host", "version: 1\nnetwork: {allow: ['*:80']}\n", `f:2:19: network.allow: want host:port, such as localhost:5432; found "*:80"`},
+		{"any host", "version: 1\nnetwork: {allow: ['*:8080']}\n", `f:2:19: network.allow: want host:port, such as localhost:5432; found "*:8080"`},
 		{"metadata service", "version: 1\nnetwork: {allow: ['169.254.169.254:80']}\n", `f:2:19: network.allow: "169.254.169.254" cannot be a service of the job`},
 		{"metadata service in disguise", "version: 1\nnetwork: {allow: ['[::ffff:169.254.169.254]:80']}\n", `f:2:19: network.allow: "::ffff:169.254.169.254" cannot be a service of the job`},
 

@@ -67,7 +67,7 @@ func schema(c *Config) section {
 		}},
 		{key: "env", set: environment(&c.Env)},
 		{key: "network", sub: section{
-			{key: "allow", set: list(&c.Network.Allow, hostPort)},
+			{key: "allow", set: services(&c.Network.Allow)},
 		}},
 		{key: "agents", set: agents(&c.Agents)},
 		{key: "guidance", set: list(&c.Guidance, filePath)},

@@ -228,7 +228,8 @@ func hostPort(s string) string {
 	if err != nil || len(s) > 300 {
 		return want + strconv.Quote(shorten(s))
 	}
-	if p, err := strconv.ParseUint(port, 10, 16); err != nil || p == 0 {
+	p, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || p == 0 {
 		return "want a port from 1 to 65535, found " + strconv.Quote(shorten(port))
 	}
 	ip, err := netip.ParseAddr(host)
@@ -236,10 +237,42 @@ func hostPort(s string) string {
 	case err == nil && (ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast()),
 		strings.EqualFold(host, "metadata.google.internal"):
 		return strconv.Quote(shorten(host)) + " cannot be a service of the job"
+	case err == nil && !ip.Unmap().IsLoopback():
+		return strconv.Quote(shorten(host)) + " is an address of another machine, which cannot be taken over inside the sandbox: use a name"
 	case err != nil && !hostName.MatchString(host):
 		return want + strconv.Quote(shorten(s))
+	case p < leastPort:
+		return fmt.Sprintf("ports below %d cannot be had inside the sandbox, found %d", leastPort, p)
 	}
 	return ""
+}
+
+// leastPort is the lowest port that a command inside the sandbox can have.
+const leastPort = 1024
+
+// services reads a list of services, which are side by side on the loopback interface of a
+// command: all names on 127.0.0.1.
+func services(to *[]string) setter {
+	return func(d *document, n *yaml.Node, path string) {
+		before := len(d.problems)
+		list(to, hostPort)(d, n, path)
+		if len(d.problems) > before {
+			return
+		}
+		seen := map[string]string{}
+		for _, item := range n.Content {
+			host, port, _ := net.SplitHostPort(item.Value)
+			here := "127.0.0.1"
+			if ip, err := netip.ParseAddr(host); err == nil {
+				here = ip.Unmap().String()
+			}
+			here = net.JoinHostPort(here, port)
+			if other, ok := seen[here]; ok {
+				d.at(item, path, "%q and %q would both be %s for a command: give one another port", other, item.Value, here)
+			}
+			seen[here] = item.Value
+		}
+	}
 }
 
 var modelPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`)

@@ -37,6 +37,27 @@ func Warnings(name string, data []byte) Problems {
 	return d.problems
 }
 
+// UnknownAgents are the names under agents.run that find has no agent for.
+func UnknownAgents(name string, data []byte, find func(agent string) error) Problems {
+	d := &document{file: name}
+	root := d.parse(data)
+	if root == nil || root.Kind != yaml.MappingNode {
+		return nil
+	}
+	section := valueOf(root, "agents")
+	if section == nil || section.Kind != yaml.MappingNode {
+		return nil
+	}
+	if names := valueOf(section, "run"); names != nil {
+		for _, n := range names.Content {
+			if err := find(n.Value); err != nil {
+				d.at(n, "agents.run", "%v", err)
+			}
+		}
+	}
+	return d.problems
+}
+
 // valueOf is what a mapping has under a key; nil: nothing.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {

@@ -150,7 +150,10 @@ func (in Input) config(c *area) {
 	}
 	_, err = config.Parse(config.Path, data)
 	var problems config.Problems
-	if errors.As(err, &problems) {
+	if all, _, failed := in.Machine.Agents(repository.Top(in.Dir), ""); err == nil && failed == nil {
+		problems = config.UnknownAgents(config.Path, data, all.Lacks)
+	}
+	if errors.As(err, &problems) || len(problems) > 0 {
 		for _, problem := range problems {
 			c.issue("docs/config.md lists the keys; \"ycbot config check\" says when it is right", "%s", problem.Error())
 		}

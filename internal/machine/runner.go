@@ -13,12 +13,14 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/lfs"
+	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
@@ -77,6 +79,10 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	if err != nil {
 		return nil, nil, err
 	}
+	hosts, err := m.fetchHosts(s)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !s.Remote { // where there is no repository, no one waits for the sandbox to be tried out
 		if found, err = repository.Discover(ctx, g, s.Dir); err != nil {
 			return nil, nil, err
@@ -87,7 +93,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		return nil, nil, err
 	}
 	return &run.Runner{
-		Permissions: rules, Agents: s.Agents, Hooks: hooks, Hosts: m.fetchHosts(s),
+		Permissions: rules, Agents: s.Agents, Hooks: hooks, Hosts: hosts,
 		Fetcher:  tool.Fetcher{Resolve: resolve, Dial: (&net.Dialer{}).DialContext},
 		Contents: lfs.Client{HTTP: m.Client, Resolve: resolve}, SetupEnv: setupEnv,
 		Home: home, Git: g, Sandbox: box, Tools: tools, Network: rundir.Network(s.Network),
@@ -115,11 +121,17 @@ func (m Machine) setupEnv() ([]string, error) {
 }
 
 // fetchHosts are those that agents may fetch from.
-func (m Machine) fetchHosts(s Settings) []string {
-	if len(s.FetchHosts) > 0 {
-		return s.FetchHosts
+func (m Machine) fetchHosts(s Settings) ([]string, error) {
+	from, hosts := "--fetch-hosts", s.FetchHosts
+	if len(hosts) == 0 {
+		from, hosts = "YCBOT_FETCH_HOSTS", strings.FieldsFunc(m.Getenv("YCBOT_FETCH_HOSTS"), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	return strings.FieldsFunc(m.Getenv("YCBOT_FETCH_HOSTS"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, h := range hosts {
+		if err := policy.CheckHost(h); err != nil {
+			return nil, usage.Errorf("%s: %w", from, err)
+		}
+	}
+	return hosts, nil
 }
 
 // A Trial is what comes of looking for toolchains and of trying out the sandbox.

@@ -21,6 +21,7 @@ type Loading struct {
 	Mirror     *workspace.Mirror
 	Config     *config.Config
 	ConfigName string // of the configuration, for messages
+	ConfigData []byte // of the repository's, or of what was named in its place
 	Models     *ModelConfig
 
 	Folders   []agents.Folder // with agent files: of the person who runs this, and of the operator

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -88,6 +89,9 @@ func (l Loading) read(ctx context.Context) (Set, error) {
 	for _, name := range slices.Concat([]string{Verification}, l.Config.Agents.Run, l.Models.Agents) {
 		d, err := found.Find(name)
 		if err != nil {
+			if unknown := config.UnknownAgents(l.ConfigName, l.ConfigData, found.Lacks); len(unknown) > 0 {
+				err = unknown
+			}
 			return Set{}, &rundir.UsageError{Err: err}
 		}
 		if !slices.Contains(c.Wanted, d.Name) {

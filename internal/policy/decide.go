@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // An Agent is what the definition of an agent says of its own calls. It can only
@@ -304,6 +306,17 @@ func (c Call) host() string {
 		}
 	}
 	return ""
+}
+
+// hostPattern is what names hosts: one, or all below one.
+var hostPattern = pattern.New(`^(?:\*\.)?[^\s*?/:@#\[\]]+$`)
+
+// CheckHost says what is wrong with a pattern of hosts; nil: nothing.
+func CheckHost(name string) error {
+	if !hostPattern.MatchString(name) {
+		return fmt.Errorf("%q: want a host such as pkg.go.dev, or *.example.com for all below it, without scheme, port and path", name)
+	}
+	return nil
 }
 
 // hostAllowed reports whether the operator named the host, as itself or with *.

@@ -195,6 +195,7 @@ func removeBut(ctx context.Context, dir string, keep ...string) error {
 type configuration struct {
 	values *config.Config
 	name   string // for a statement and for messages
+	data   []byte // of the repository's configuration, or of what was named in its place
 	sum    string // of the repository's configuration, or of what was named in its place; empty: none
 }
 
@@ -235,7 +236,7 @@ func (p *prepared) configure(ctx context.Context) error {
 		out.values = f.Over(out.values)
 		p.source.Notes = append(p.source.Notes, "the operator's file decides about "+strings.Join(f.Keys, ", ")+", whatever the repository's says")
 	}
-	out.sum = rundir.Digest(string(data))
+	out.sum, out.data = rundir.Digest(string(data)), data
 	p.config = out
 	p.services, err = findServices(ctx, p.begun.job.Trust, out.values.Network.Allow)
 	return err
@@ -306,7 +307,7 @@ func (p *prepared) loadAgents(ctx context.Context) (err error) {
 		checkout = b.root
 	}
 	p.agents, err = orchestrator.Load(ctx, orchestrator.Loading{
-		Dir: b.dir, Source: p.source, Mirror: p.mirror, Config: p.config.values, ConfigName: p.config.name, Models: b.job.Models,
+		Dir: b.dir, Source: p.source, Mirror: p.mirror, Config: p.config.values, ConfigName: p.config.name, ConfigData: p.config.data, Models: b.job.Models,
 		Folders: r.Agents, AgentsDir: b.job.AgentsDir,
 		Permissions: r.Permissions, Checkout: checkout, Trust: b.job.Trust, Sandboxed: b.settings.Refused() == "", Mode: b.job.Mode,
 		Hosts: r.Hosts, Hook: r.hooks(b, p.source).preToolUse(), Pull: seen(b.job.Pull), Emit: b.progress.emit,

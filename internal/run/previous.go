@@ -44,6 +44,11 @@ func (p *prepared) reuse(ctx context.Context) (*rundir.Reuse, error) {
 	case last.Problem != "":
 		return &rundir.Reuse{Why: fmt.Sprintf("%s is not intact: %s", last.Name, last.Problem)}, nil
 	}
+	if was := last.Report; p.begun.job.Trigger == "cli" && p.begun.repeats == nil && was.Repo != p.source.Change.Repo { // hosts know whose run it is
+		if _, err := p.mirror.TreeOf(ctx, was.BaseSHA); err != nil && ctx.Err() == nil {
+			return nil, &rundir.UsageError{Err: fmt.Errorf("--previous %s: it is a run of %s, whose base %s is not in this repository", last.Name, was.Repo, change.Short(was.BaseSHA))}
+		}
+	}
 	if err := p.begun.dir.Keep(last.Dir); err != nil {
 		return nil, fmt.Errorf("keep the last run: %w", err)
 	}
