@@ -3,6 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ func ReadInputs(getenv func(string) string) (Inputs, error) {
 		FailOn: r.oneOf("fail-on", "auto", "fail", "partial", "never"), Agents: r.list("agents"), AgentsDir: r.text("agents-dir"), Task: r.text("task"),
 		Timeout: r.duration("timeout"), MaxTokens: r.integer("max-tokens"), MaxCostUSD: r.number("max-cost-usd"),
 		Sandbox: r.oneOf("sandbox", "auto", "full", "strong", "basic", "none"), Network: r.oneOf("network", "none", "setup", "full"),
-		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.text("working-directory"),
+		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.part("working-directory"),
 		ArtifactName: r.text("artifact-name"), Publish: r.text("publish"),
 	}
 	upload := r.boolean("upload-artifact")
@@ -64,6 +65,15 @@ func (r *reader) text(name string) string {
 		}
 	}
 	return ""
+}
+
+// part is a part of the repository.
+func (r *reader) part(name string) string {
+	v := r.text(name)
+	if v != "" && !filepath.IsLocal(v) {
+		r.bad(name, v, "a part of the repository, such as a folder, by its path from the top")
+	}
+	return v
 }
 
 func (r *reader) bad(name, value, want string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -137,6 +138,9 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 			err = fmt.Errorf("%w\n\"ycbot app manifest\" makes an App and a file with its settings, which --settings FILE names", err)
 		}
 		return err
+	}
+	if len(strings.TrimSpace(o.Secret)) < host.LeastSecret {
+		p.logger.Warn("the webhook secret is short: use 32 random bytes, as openssl rand -hex 32 makes them")
 	}
 	return host.Serve(ctx, m, p.door("app"), o.settings())
 }

@@ -32,6 +32,7 @@ func TestAppSettings(t *testing.T) {
 		{"two keys", nil, append(whole[:3:3], "YCBOT_APP_PRIVATE_KEY_FILE=x"), []string{"both set"}},
 		{"id", nil, append(whole[1:3:3], "YCBOT_APP_ID=ycbot"), []string{`YCBOT_APP_ID "ycbot"`}},
 		{"database", nil, append(whole[:3:3], "DATABASE_URL=mysql://x"), []string{"DATABASE_URL: want postgres://"}},
+		{"short secret", []string{"--addr", "256.0.0.1:1"}, whole, []string{`"level":"WARN","msg":"the webhook secret is short: use 32 random bytes`}},
 		{"blobs", nil, append(whole[:3:3], "YCBOT_BLOB_URL=/srv/blobs"), []string{"YCBOT_BLOB_URL: want an address such as file:///"}},
 		{"blobs by the name of before", nil, append(whole[:3:3], "YCBOT_BLOBS=/srv/blobs"), []string{"YCBOT_BLOB_URL: want an address such as file:///"}},
 		{"retention", nil, append(whole[:3:3], "YCBOT_RETENTION=9"), []string{"YCBOT_RETENTION"}},

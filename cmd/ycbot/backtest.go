@@ -91,7 +91,7 @@ func backtestShow(p *program, o *backtestOptions) *cobra.Command {
 		Long: `Run a case of a backtest again and keep its run directory, below the folder of the
 backtest: "ycbot check" opens it. The commits are the same as then.`,
 		Example: `  ycbot backtest show project-1a2b3c4d-undone`,
-		Args:    cobra.ExactArgs(1),
+		Args:    someArgs(1, "which case? name it, as \"ycbot backtest table\" does"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.backtestShow(cmd.Context(), o, args[0]) },
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
@@ -32,7 +33,7 @@ What is right and likely meant otherwise is a warning, in the same form.
 
 Exit codes: 0 it is right, or there is none; 3 it is not.`,
 		Example: `  ycbot config check`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return p.configCheck(dir, args) },
 	}
 	show := &cobra.Command{
@@ -43,7 +44,7 @@ stands in the working tree, comes to over your own file ($YCBOT_HOME/config.yml)
 and the defaults. A run reads the file at the base commit, and flags come above it.
 Steps of the gate whose commands are detected are left out: "ycbot gate explain".`,
 		Example: `  ycbot config print`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return p.configPrint(dir, args) },
 	}
 	for _, c := range []*cobra.Command{check, show} {
@@ -51,6 +52,14 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 	}
 	cmd.AddCommand(check, show)
 	return cmd
+}
+
+// atMostOne takes one file or none.
+func atMostOne(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage.Errorf("%q is one argument too many", args[1])
+	}
+	return nil
 }
 
 // configuration reads the file that was named, else the repository's; nil where

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 func replayCommand(p *program) *cobra.Command {
@@ -48,6 +49,9 @@ Exit codes: 0 the same report, 1 it departs, 3 it could not be done.`,
 
 // replay does "ycbot replay".
 func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry bool) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usage.Errorf("%s is no folder: name that of a finished run, which a report has under \"report:\"", dir)
+	}
 	dir = p.origin(dir)
 	o := recheck.ReplayOptions{Repo: flags.dir, Dry: dry}
 	if err := recordedModel(filepath.Join(dir, "model.jsonl"), &o); err != nil {

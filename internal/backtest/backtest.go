@@ -141,7 +141,9 @@ func (b *Backtest) plan(ctx context.Context, s Settings) (*Plan, []Line, error) 
 		if lines, _ := ReadResults(filepath.Join(s.Out, resultsFile)); len(lines) > 0 {
 			return nil, nil, fmt.Errorf("%s holds an earlier backtest: continue it with --resume %s, or name another folder with --out", s.Out, filepath.Join(s.Out, resultsFile))
 		}
-	case err != nil && (s.Resume != "" || !missing(err)):
+	case err != nil && s.Resume != "":
+		return nil, nil, fmt.Errorf("--resume %s: %w: name DIR/%s of the backtest to continue", s.Resume, err, resultsFile)
+	case err != nil && !missing(err):
 		return nil, nil, err
 	}
 	if s.Resume != "" {

@@ -153,6 +153,9 @@ const planFile = "plan.json"
 // is fs.ErrNotExist where there is none.
 func ReadPlan(dir string) (*Plan, error) {
 	data, err := os.ReadFile(filepath.Join(dir, planFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no backtest, which has its plan in %s: %w", dir, planFile, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}

@@ -154,6 +154,9 @@ func fileSum(path string) (string, error) {
 // the digest of that file, in hex, and what is not as the run left it, sorted.
 func Verify(dir string) (digest string, problems []string, err error) {
 	sums, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if why := brokenOff(dir); err != nil && why != "" {
+		return "", nil, fmt.Errorf("%s is no finished run: %s", dir, why)
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("%s is no finished run: %w: name the folder that a report says under \"report:\"", dir, err)
 	}
@@ -183,6 +186,21 @@ func Verify(dir string) (digest string, problems []string, err error) {
 		problems = append(problems, "SHA256SUMS: not in the form in which a run writes it")
 	}
 	return digest, problems, nil
+}
+
+// brokenOff says of a run that has a journal and no end what continues it; "": dir is none.
+func brokenOff(dir string) string {
+	if problems, err := Bounded(dir); err != nil || len(problems) > 0 || IsFinished(dir) {
+		return ""
+	}
+	r, err := Read(dir, nil)
+	switch {
+	case err != nil:
+		return ""
+	case r.Begun.Settings.Trigger != "cli" || r.Begun.Source.Change.BaseSHA == "":
+		return "it was broken off, and goes on when what began it is given again, with this folder"
+	}
+	return "it is still running, or was broken off and goes on with: " + r.Begun.command() + " --out " + Quote(dir)
 }
 
 // compareFiles compares the files of dir with their sums and takes what it finds out
