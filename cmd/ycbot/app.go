@@ -140,7 +140,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 		return err
 	}
 	if len(strings.TrimSpace(o.Secret)) < host.LeastSecret {
-		p.logger.Warn("the webhook secret is short: use 32 random bytes, as openssl rand -hex 32 makes them")
+		p.logger.WarnContext(ctx, "the webhook secret is short: use 32 random bytes, as openssl rand -hex 32 makes them")
 	}
 	return host.Serve(ctx, m, p.door("app"), o.settings())
 }
