@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/regular"
@@ -23,13 +24,20 @@ func (m Machine) Agents(dir, operator string) (agents.Cast, agents.Problems, err
 		return agents.Cast{}, nil, err
 	}
 	defer project.Close()
-	folders, problems := agents.ProjectFolders(project.FS())
+	folders, problems := agents.ProjectFolders(unwaiting{project})
 	own, err := OperatorAgents(operator)
 	if err != nil {
 		return agents.Cast{}, nil, err
 	}
 	all := agents.Load(tool.Resolve, slices.Concat(m.UserFolders(), folders, own)...)
 	return all, append(problems, all.Problems...), nil
+}
+
+// unwaiting is the files below a root, of which a named pipe is opened without its writer.
+type unwaiting struct{ root *os.Root }
+
+func (u unwaiting) Open(name string) (fs.File, error) {
+	return u.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // OperatorAgents is the folder that --agents-dir names; none for "".
