@@ -91,6 +91,8 @@ func (r *Reader) Classify(ctx context.Context) error {
 				t.Class, t.eco = compare.Test, eco
 			} else if eco := classes.Serves(name, r.readBase); eco != "" {
 				t.Class, t.eco = compare.Support, eco
+			} else if eco := r.takenByTests(name); eco != "" {
+				t.Class, t.eco = compare.Support, eco
 			} else if m := classes.MixtureOf(name); m != nil && !ecosystem.InFolder(name, classes.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
 					continue
