@@ -26,6 +26,10 @@ type Reader struct {
 	Texts   map[string]classes.Versions // of the files of the change
 	Touched []Touch                     // paths of the change that are not source
 
+	called       map[string]bool // by recipes of tests, by path
+	recipes      []recipe        // of tests
+	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for
+
 	baseSources []*baseSource // of the base; filled when asked for
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
 	testTexts map[string]string

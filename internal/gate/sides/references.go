@@ -24,6 +24,7 @@ type said struct {
 	settings []string          // of runners
 	steering []steeringText
 	declared []steeringText // what declares tests says of what these are given
+	recipes  []recipe
 }
 
 // said reads what commands of tests, and the files that these run by, say of other files.
@@ -31,6 +32,7 @@ func (r *Reader) said() said {
 	called, judges := map[string]bool{}, map[string]string{}
 	var settings []string
 	var steering, declared []steeringText
+	var run []recipe
 	note := func(dir, text string) {
 		for config, eco := range node.CompilerSettings(text) {
 			judges[path.Join(dir, config)] = eco
@@ -55,6 +57,7 @@ func (r *Reader) said() said {
 				}
 				recipes := ecosystem.TestRecipes(name, string(src))
 				note(p.Dir, recipes)
+				run = append(run, recipe{side, p.Dir, recipes, string(src)})
 				s := steeringText{p.Dir, string(src), ""}
 				if name == "package.json" {
 					s.text, s.eco = recipes, p.Eco.Name
@@ -81,16 +84,20 @@ func (r *Reader) said() said {
 		for name := range called {
 			if src, err := ecosystem.ReadInTree(root, name); err == nil && !languages.IsSource(name) {
 				steering = append(steering, steeringText{path.Dir(name), string(src), ""})
+				if classes.IsCalledTest(name) {
+					run = append(run, recipe{side, path.Dir(name), string(src), ""})
+				}
 			}
 		}
 	}
-	return said{called, judges, settings, steering, declared}
+	return said{called, judges, settings, steering, declared, run}
 }
 
 // Referred reads what the trees say of files elsewhere.
 func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 	in := r.said()
 	called, steering := in.called, in.steering
+	r.called, r.recipes = called, in.recipes
 	all := strings.Join(in.settings, "\n")
 	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
 	for _, side := range []results.Side{results.Base, results.Head} {
@@ -211,7 +218,7 @@ func (r *Reader) steered(both map[string]classes.Versions, steering []steeringTe
 func (r *Reader) data(both map[string]classes.Versions, steering []steeringText) func(string) bool {
 	named := r.onlyTests(both, classes.Names)
 	return func(name string) bool {
-		if named(name) {
+		if named(name) || r.readInPart(name, both[name]) {
 			return true
 		}
 		v := both[name]
