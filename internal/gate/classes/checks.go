@@ -11,8 +11,34 @@ import (
 // suite of checks that several tests call is, or is one of assertions itself.
 func ChecksForTests(name string, src []byte) bool {
 	by := forTests(path.Ext(name))
-	return by != nil && !languages.IsTestSource(name) && by.Match(src)
+	return by != nil && !languages.IsTestSource(name) && (by.Match(src) || hasTests(path.Ext(name), src))
 }
+
+// hasTests says whether a source has what runners take for tests where another one makes it its
+// own, as methods of a class that classes of tests inherit from.
+func hasTests(ext string, src []byte) bool {
+	switch ext {
+	case ".py":
+		return pyTest.Match(src) && pyAsserts.Match(src)
+	case ".rb":
+		return rubyTest.Match(src) && rubyAsserts.Match(src)
+	case ".php":
+		return phpTest.Match(src) && phpAsserts.Match(src)
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
+		return nodeTest.Match(src)
+	}
+	return false
+}
+
+var (
+	pyTest      = pattern.New(`(?m)^[ \t]+(?:async[ \t]+)?def[ \t]+test_?\w*\([ \t]*self\b`)
+	pyAsserts   = pattern.New(`(?m)\bself\.(?:assert\w+|fail)\(|^[ \t]+assert\b`)
+	rubyTest    = pattern.New(`(?m)^[ \t]*def[ \t]+test_\w+`)
+	rubyAsserts = pattern.New(`(?m)^[ \t]*(?:assert|refute)\w*[ (]|\bmust_\w+`)
+	phpTest     = pattern.New(`\bfunction\s+test\w+\(`)
+	phpAsserts  = pattern.New(`(?:\$this->|(?:self|static)::)assert\w+\(`)
+	nodeTest    = pattern.New("(?m)^[ \\t]+(?:it|test|specify)\\([ \\t]*[\"'`][^\\n]*(?:=>|function)") // of functions that tests call
+)
 
 // forTests is what only code for tests has, in sources with an extension; nil: it is not known.
 func forTests(ext string) *pattern.Pattern {

@@ -33,6 +33,7 @@ type Referred struct {
 	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
 	Steered func(name string) (eco string, ok bool)
 	Helper  func(name string) bool // tests import it and no source does
+	Table   func(name string) bool // it has nothing but values, which tests alone read
 	Holds   func(name string) bool // the base has tests in it, and nothing imports it
 	// Doctests: what steers tests speaks of examples of documentation that are run.
 	Doctests bool
@@ -108,6 +109,9 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	}
 	if (languages.IsSource(name) || IsScript(name)) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
 		return compare.Support, ""
+	}
+	if also.Table != nil && also.Table(name) {
+		return compare.Data, ""
 	}
 	kept := ecosystem.InFolder(name, DataFolders...) && (also.Ships == nil || !also.Ships(name))
 	for _, e := range tables {

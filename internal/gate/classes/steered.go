@@ -140,6 +140,9 @@ func Reads(text, dir, name string) bool {
 	return false
 }
 
+// jsonValue is a string of JSON; with a colon behind it it is a key.
+var jsonValue = pattern.New(`"((?:\\.|[^"\\])*)"(\s*:)?`)
+
 // ListsTests says whether a text is a list of tests of the tree: most of its lines begin
 // with the path or the name of one of the test files, with or without extension.
 func ListsTests(text string, files []string) bool {
@@ -152,6 +155,15 @@ func ListsTests(text string, files []string) bool {
 		}
 	}
 	lines, tests := 0, 0
+	if strings.HasPrefix(strings.TrimSpace(text), "[") || strings.HasPrefix(strings.TrimSpace(text), "{") { // of JSON each value is as a line
+		var values []string
+		for _, m := range jsonValue.FindAllStringSubmatch(text, -1) {
+			if m[2] == "" {
+				values = append(values, m[1])
+			}
+		}
+		text = strings.Join(values, "\n")
+	}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -15,9 +16,62 @@ import (
 // it is written for tests, they alone take it in, and each of them has to do with another source as
 // well. Else it may be what they test, such as a library of assertions.
 func (r *Reader) checksForTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
-	if !classes.ChecksForTests(name, src) {
+	return classes.ChecksForTests(name, src) && r.besideTested(name, refers)
+}
+
+// tableOfTests says the same of a source of the base that has nothing but values.
+func (r *Reader) tableOfTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
+	if src == nil || languages.IsTestSource(name) || !classes.IsTable(name, src) {
 		return false
 	}
+	if path.Ext(name) == ".go" && slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool { // its package does more
+		return !f.test && path.Dir(f.name) == path.Dir(name) && path.Ext(f.name) == ".go" && !classes.IsTable(f.name, []byte(r.textOf(f)))
+	}) {
+		return false
+	}
+	return r.besideTested(name, func(text, dir, name string) bool {
+		return refers(text, dir, name) || classes.Names(text, dir, name)
+	})
+}
+
+// packageOfTests says whether a source is of a package of Node.js in the tree that has no tests, that
+// nothing depends on, and that only tests of others take in by its path, each of which has to do
+// with another source as well.
+func (r *Reader) packageOfTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
+	p := r.Plans[results.Base]
+	if src == nil || p == nil || !node.IsSource(name) || languages.IsTestSource(name) {
+		return false
+	}
+	own := node.PackageDir(name, r.readBase)
+	called := node.PackageName(r.readBase(path.Join(own, "package.json")))
+	if own == "." || called == "" || slices.ContainsFunc(p.Files, func(f string) bool { return path.Base(f) == "package.json" && node.DependsOn(r.readBase(f), called) }) {
+		return false
+	}
+	all := r.sourcesOfBase()
+	in := func(f *baseSource) bool { return ecosystem.Inside(own, f.name) }
+	found := false
+	for _, f := range all[:min(len(all), maxRead)] {
+		text, dir := r.textOf(f), path.Dir(f.name)
+		switch {
+		case in(f) && f.test:
+			return false
+		case in(f), f.apart, !strings.Contains(text, path.Base(own)) && !strings.Contains(text, called):
+			continue
+		case !f.test && (strings.Contains(text, "'"+called) || strings.Contains(text, `"`+called)):
+			return false
+		case !slices.ContainsFunc(all, func(o *baseSource) bool { return in(o) && refers(text, dir, o.name) }):
+			continue
+		case !f.test || !slices.ContainsFunc(all, func(o *baseSource) bool { return !o.test && !in(o) && refers(text, dir, o.name) }):
+			return false
+		}
+		found = true
+	}
+	return found && len(all) <= maxRead
+}
+
+// besideTested says whether only tests of the base refer to a source, and each of them has to do with
+// another one as well.
+func (r *Reader) besideTested(name string, refers func(text, dir, name string) bool) bool {
 	if test, source, ok := r.namedIn(name, refers); !ok || !test || source {
 		return false
 	}
@@ -40,7 +94,7 @@ func (r *Reader) testsAnother(test *baseSource, name string, refers func(text, d
 		case goes && path.Dir(f.name) == path.Dir(test.name) && path.Ext(f.name) == ".go":
 			return true
 		}
-		return refers(r.textOf(test), path.Dir(test.name), f.name) && !classes.ChecksForTests(f.name, []byte(r.textOf(f)))
+		return refers(r.textOf(test), path.Dir(test.name), f.name) && !classes.ChecksForTests(f.name, []byte(r.textOf(f))) && !classes.IsTable(f.name, []byte(r.textOf(f)))
 	})
 }
 

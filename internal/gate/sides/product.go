@@ -32,7 +32,7 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 		helps := classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
 		return nil, t.Class == compare.Support && (helps || r.unnamed(t.Path))
 	case compare.Data:
-		return nil, r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || !r.readInPart(t.Path, r.Texts[t.Path]) && (r.unnamed(t.Path) || r.notOfTests(t.Path))
+		return nil, languages.IsSource(t.Path) || r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || !r.readInPart(t.Path, r.Texts[t.Path]) && (r.unnamed(t.Path) || r.notOfTests(t.Path))
 	case compare.Steering:
 		if data := classes.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
 			return &workspace.Put{Path: t.Path, Data: data}, true

@@ -1,6 +1,7 @@
 package sides
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 		Documented: func(name string) string {
 			return r.documented(name, all, steering)
 		},
-		Steered: r.steered(both, steering),
+		Steered: r.steered(both, steering, r.listsFor(called)),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
 			if v.Base == nil || !classes.HoldsTests(name, v.Base) && !native.IsTestProgram(name, v.Base, r.readBase) && !r.Reported(name) {
@@ -129,8 +130,9 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 			test, source, ok := r.namedIn(name, classes.Imports)
 			return ok && !test && !source
 		},
+		Table: func(name string) bool { return r.tableOfTests(name, both[name].Base, imports) },
 		Helper: func(name string) bool {
-			return r.scriptChecks(name, both[name].Base, called) || r.checksForTests(name, both[name].Base, imports) ||
+			return r.scriptChecks(name, both[name].Base, called) || r.checksForTests(name, both[name].Base, imports) || r.packageOfTests(name, both[name].Base, imports) ||
 				classes.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
 				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name)
 		},
@@ -195,7 +197,7 @@ const maxRead = 4000
 // steered recognises files that are a part of what steers tests, and that no source
 // names: what a Makefile includes, a file of variables, a plug-in of a configuration, a
 // list of tests.
-func (r *Reader) steered(both map[string]classes.Versions, steering []steeringText) func(string) (string, bool) {
+func (r *Reader) steered(both map[string]classes.Versions, steering []steeringText, lists func(name string, base []byte) bool) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v := both[name]
 		if classes.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests, unless it is called a helper
@@ -210,7 +212,28 @@ func (r *Reader) steered(both map[string]classes.Versions, steering []steeringTe
 		if eco, ok := r.onlySteering(name, both, steering, classes.Reads); ok && r.Plans[results.Base] != nil && classes.ListsTests(string(v.Base), r.Plans[results.Base].Files) {
 			return eco, true
 		}
-		return "", false
+		return "", lists(name, v.Base)
+	}
+}
+
+// listsFor recognises lists of tests that only a script takes in which a test command calls.
+func (r *Reader) listsFor(called map[string]bool) func(name string, base []byte) bool {
+	var scripts map[string][]string
+	return func(name string, base []byte) bool {
+		if base == nil || r.Plans[results.Base] == nil || !classes.ListsTests(string(base), r.Plans[results.Base].Files) {
+			return false
+		}
+		if scripts == nil {
+			scripts = r.scripts(called)
+		}
+		takes := func(f string) bool {
+			text := string(r.readBase(f))
+			return classes.Names(text, path.Dir(f), name) || classes.Imports(text, path.Dir(f), name)
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Keys(scripts)), takes) && !slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+			_, own := scripts[f.name]
+			return !own && !f.test && !f.apart && takes(f.name)
+		})
 	}
 }
 

@@ -59,37 +59,61 @@ func nodeClasses() ecosystem.ClassTable {
 	}
 }
 
-// onlyOfTests says whether a source is of a package that is not published, and that one above it
-// has as a dependency for its development, and for nothing else
-// (https://docs.npmjs.com/cli/configuring-npm/package-json#devdependencies).
-func onlyOfTests(name string, read func(string) []byte) bool {
-	type manifest struct {
-		Name         string            `json:"name"`
-		Private      bool              `json:"private"`
-		Dev          map[string]string `json:"devDependencies"`
-		Dependencies map[string]string `json:"dependencies"`
-		Peers        map[string]string `json:"peerDependencies"`
-		Optional     map[string]string `json:"optionalDependencies"`
-	}
-	var own manifest
+// needs is what a package.json says of what a package needs.
+type needs struct {
+	Name         string            `json:"name"`
+	Private      bool              `json:"private"`
+	Dev          map[string]string `json:"devDependencies"`
+	Dependencies map[string]string `json:"dependencies"`
+	Peers        map[string]string `json:"peerDependencies"`
+	Optional     map[string]string `json:"optionalDependencies"`
+}
+
+// PackageDir is the folder of the package that a source is of, "." for the one at the top or none.
+func PackageDir(name string, read func(string) []byte) string {
 	dir := path.Dir(name)
 	for dir != "." && read(path.Join(dir, "package.json")) == nil {
 		dir = path.Dir(dir)
 	}
+	return dir
+}
+
+// PackageName is the name in a package.json, empty for none.
+func PackageName(src []byte) string {
+	var own needs
+	if json.Unmarshal(src, &own) != nil {
+		return ""
+	}
+	return own.Name
+}
+
+// DependsOn says whether a package.json names a package as what its sources need.
+func DependsOn(src []byte, name string) bool {
+	var by needs
+	if json.Unmarshal(src, &by) != nil {
+		return false
+	}
+	return by.Dependencies[name] != "" || by.Peers[name] != "" || by.Optional[name] != ""
+}
+
+// onlyOfTests says whether a source is of a package that is not published, and that one above it
+// has as a dependency for its development, and for nothing else
+// (https://docs.npmjs.com/cli/configuring-npm/package-json#devdependencies).
+func onlyOfTests(name string, read func(string) []byte) bool {
+	var own needs
+	dir := PackageDir(name, read)
 	if dir == "." || json.Unmarshal(read(path.Join(dir, "package.json")), &own) != nil || own.Name == "" {
 		return false
 	}
 	found := false
 	for at := dir; at != "."; {
 		at = path.Dir(at)
-		var above manifest
+		var above needs
 		if json.Unmarshal(read(path.Join(at, "package.json")), &above) != nil {
 			continue
 		}
-		for _, needs := range []map[string]string{above.Dependencies, above.Peers, above.Optional} {
-			if needs[own.Name] != "" {
-				return false
-			}
+		if DependsOn(read(path.Join(at, "package.json")), own.Name) {
+			return false
 		}
 		from := above.Dev[own.Name]
 		found = found || from != "" && (own.Private || strings.HasPrefix(from, "file:") || strings.HasPrefix(from, "link:"))
