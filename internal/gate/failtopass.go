@@ -53,9 +53,12 @@ func (r *runner) failToPass(ctx context.Context) error {
 }
 
 // overBase is the prepared base with the tests of the change, their data and what
-// they share over it. What steers them stays the base's.
-func (r *runner) overBase(ctx context.Context) (*arms.Arm, error) {
+// they share over it, and with other files of the head. What steers the tests stays the base's.
+func (r *runner) overBase(ctx context.Context, also ...string) (*arms.Arm, error) {
 	var puts []workspace.Put
+	for _, name := range also {
+		puts = append(puts, workspace.Put{Path: name, From: r.in.Head.Commit})
+	}
 	for _, t := range r.sides.Touched {
 		switch {
 		case t.Class == compare.Steering:

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/kept"
 )
@@ -30,6 +31,7 @@ func (r *runner) kept(ctx context.Context) error {
 func (r *runner) keptInput() kept.Input {
 	return kept.Input{
 		Change: r.in.Change, Untrusted: r.in.Untrusted, Policy: compare.Floor(r.in.Expectations, r.in.Untrusted, false),
-		Compared: r.res.Tests, Over: r.over, Own: r.own.Beside, OverBase: r.overBase, Commands: r.keptTests,
+		Compared: r.res.Tests, Over: r.over, Own: r.own.Beside, Commands: r.keptTests,
+		OverBase: func(ctx context.Context) (*arms.Arm, error) { return r.overBase(ctx, r.sides.BroughtForTests()...) },
 	}
 }

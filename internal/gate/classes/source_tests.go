@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -217,6 +218,25 @@ func (t testText) joined(name string) bool {
 	}
 	return reach[len(name)]
 }
+
+// Helpers are the functions in a source of tests that are no tests by their name.
+func Helpers(name string, src []byte) map[string]bool {
+	out := map[string]bool{}
+	for f := range ReadTests(name, src).defined {
+		if !strings.HasPrefix(strings.ToLower(f), "test") {
+			out[f] = true
+		}
+	}
+	if node.IsSource(name) {
+		for _, m := range arrow.FindAllSubmatch(src, -1) {
+			out[string(m[1])] = true
+		}
+	}
+	return out
+}
+
+// arrow is a function of JavaScript that is a variable.
+var arrow = pattern.New(`(?m)^(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^()\n]*\)|\w+)\s*=>`)
 
 // Text is that of the function that a test is, where it is one.
 func (t testText) Text(test string) string {

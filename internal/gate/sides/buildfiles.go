@@ -69,13 +69,16 @@ func takenInByOther(files map[string][]byte, name string) bool {
 	return false
 }
 
-// followBuild lets the base's version of a moved source of tests stand where the head's CMake
-// names it, and where the base has it.
+// followBuild lets the base's version of a moved source of tests, and of what declares them, stand
+// where the head's CMake names it, and where the base has it.
 func (r *Reader) followBuild(touches []Touch, cmake map[string][]byte) {
 	for i, t := range touches {
 		f := t.File
-		if t.Class == compare.Test && !t.Mixed && f.Status == change.Renamed && t.Path == f.Path && t.Put.At == "" &&
-			path.Base(f.Path) == path.Base(f.OldPath) && native.IsSource(t.Path) && builtFrom(cmake, t.Path) {
+		if t.Mixed || f.Status != change.Renamed || t.Path != f.Path || t.Put.At != "" || path.Base(f.Path) != path.Base(f.OldPath) {
+			continue
+		}
+		source := t.Class == compare.Test && native.IsSource(t.Path) && builtFrom(cmake, t.Path)
+		if source || native.IsCMake(t.Path) && r.readBase(t.Path) == nil && takenInByOther(cmake, t.Path) {
 			touches[i].Put.At = f.OldPath
 		}
 	}
@@ -107,7 +110,7 @@ func builtFrom(cmake map[string][]byte, name string) bool {
 // them.
 func (r *Reader) cmakeFiles(side results.Side, touches []Touch) map[string][]byte {
 	concerns := func(t Touch) bool {
-		return native.IsCMake(t.Path) && t.File.Status == change.Added || t.File.Status == change.Renamed && native.IsSource(t.Path)
+		return native.IsCMake(t.Path) && t.File.Status == change.Added || t.File.Status == change.Renamed && (native.IsSource(t.Path) || native.IsCMake(t.Path))
 	}
 	if r.Plans[side] == nil || !slices.ContainsFunc(touches, concerns) {
 		return nil

@@ -98,6 +98,43 @@ func (r *Reader) testsAnother(test *baseSource, name string, refers func(text, d
 	})
 }
 
+// BroughtForTests are the sources that the change adds and that only tests take in, among them one that
+// gives up a function of its own for what these have: what they say is said by the tests.
+func (r *Reader) BroughtForTests() []string {
+	var out []string
+	for name, v := range r.Texts {
+		if v.Base != nil || v.Head == nil || !languages.IsSource(name) || languages.IsTestFile(name) {
+			continue
+		}
+		gives, others := false, false
+		for f, o := range r.Texts {
+			goes := path.Ext(name) == ".go" && path.Dir(f) == path.Dir(name)
+			if o.Head == nil || f == name || goes || !languages.IsSource(f) || !classes.Imports(string(o.Head), path.Dir(f), name) {
+				continue
+			}
+			test := languages.IsTestFile(f)
+			others = others || !test
+			gives = gives || test && o.Base != nil && !classes.Imports(string(o.Base), path.Dir(f), name) && givesUp(f, o)
+		}
+		if gives && !others {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// givesUp says whether a file of tests lost a function that is no test.
+func givesUp(name string, v classes.Versions) bool {
+	now := classes.Helpers(name, v.Head)
+	for f := range classes.Helpers(name, v.Base) {
+		if !now[f] {
+			return true
+		}
+	}
+	return false
+}
+
 // scriptChecks says the same of a script.
 func (r *Reader) scriptChecks(name string, src []byte, called map[string]bool) bool {
 	if !classes.IsScript(name) || !classes.ChecksForTests(name, src) {

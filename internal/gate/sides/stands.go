@@ -45,10 +45,19 @@ func (r *Reader) Stands(id results.ID) bool {
 		case !known && base.Text(id.Test) != "" && t.Text(id.Test) == base.Text(id.Test):
 			return true
 		case !known && bytes.Equal(head, src):
-			return true
+			return !r.takenElsewhere(id)
 		}
 	}
 	return false
+}
+
+// takenElsewhere says whether the change takes a test out of another file, of which the test's own has
+// it: a class that those of several files are made of.
+func (r *Reader) takenElsewhere(id results.ID) bool {
+	return slices.ContainsFunc(r.Touched, func(t Touch) bool {
+		v := r.Texts[t.Path]
+		return !t.Mixed && v.Base != nil && classes.ReadTests(t.Path, v.Base).Text(id.Test) != "" && classes.ReadTests(t.Path, v.Head).Text(id.Test) == ""
+	})
 }
 
 // reported says whether the head's run has a test of a name in a file.
