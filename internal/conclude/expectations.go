@@ -124,6 +124,9 @@ func expectationWords(x gate.Expectation) string {
 	case compare.NeedsOldAPI:
 		return "needs, as the base has it, what the change removes or renames"
 	case compare.Rewritten:
+		if x.Wraps {
+			return "is rewritten: as the base has it, it fails; as the change has it, it takes another form of the same, and passes without the change as well"
+		}
 		return "is rewritten: as the base has it, it fails; as the change has it, it needs the change"
 	case compare.DataChanged:
 		return "fails with the data of the base, and passes with the changed data"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/arms"
@@ -15,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/own"
 	"github.com/ycbot/ycbot/internal/gate/preparation"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/gate/tester"
@@ -37,12 +39,13 @@ type runner struct {
 	saving   *known.Record    // what this run adds to it; nil: nothing
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
-	lacks    []string          // what could not be run for want of a program, for people
-	missing  bool              // tests of the change import what the base does not provide
-	failed   bool              // the decisive part came to FAIL
-	over     Suite             // the change's tests over the base's sources
-	overLeft map[string]string // test files that do not compile there, and why
-	keptArm  *arms.Arm         // the base's tests over the head's sources, closed; nil: that is the head itself
+	lacks    []string             // what could not be run for want of a program, for people
+	missing  bool                 // tests of the change import what the base does not provide
+	failed   bool                 // the decisive part came to FAIL
+	over     Suite                // the change's tests over the base's sources
+	overLeft map[string]string    // test files that do not compile there, and why
+	keptArm  *arms.Arm            // the base's tests over the head's sources, closed; nil: that is the head itself
+	restored map[string]*restored // by the files, one a line
 }
 
 // A task says what a runner works on beside its input: all of the change, the change
@@ -84,7 +87,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 	r.executor = execution.New(g.Machine, execution.Job{
 		Base: in.Base, Head: in.Head, Plans: r.sides.Plans, Env: in.Env,
 		As: t.as, Copies: cmp.Or(t.copies, "prepared"), Beside: t.beside, Rest: t.rest,
-		Note: r.note,
+		Note: r.note, Restored: r.noteRestored,
 	})
 	r.tests = &tester.Tester{
 		Executor: r.executor, Sides: r.sides, Limits: g.Limits,
@@ -136,6 +139,47 @@ func (r *runner) arms() arms.Maker {
 func (r *runner) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.res.Notes, text) {
 		r.res.Notes = append(r.res.Notes, text)
+	}
+}
+
+// A restored is what commands did to some tracked files, as one note says it.
+type restored struct {
+	sides    []Side
+	commands []string
+	note     string
+}
+
+// noteRestored says of tracked files once that commands changed them.
+func (r *runner) noteRestored(side Side, command string, files []string) {
+	key := strings.Join(files, "\n")
+	if r.restored == nil {
+		r.restored = map[string]*restored{}
+	}
+	of := r.restored[key]
+	if of == nil {
+		of = &restored{}
+		r.restored[key] = of
+	}
+	if !slices.Contains(of.sides, side) {
+		of.sides = append(of.sides, side)
+	}
+	if !slices.Contains(of.commands, command) {
+		of.commands = append(of.commands, command)
+	}
+	at := slices.Index(r.res.Notes, of.note)
+	who := fmt.Sprintf("%q", of.commands[0])
+	if n := len(of.commands) - 1; n > 0 {
+		who += " and " + results.Count(n, "other command", "other commands")
+	}
+	names := make([]string, len(of.sides))
+	for i, s := range of.sides {
+		names[i] = string(s)
+	}
+	of.note = fmt.Sprintf("%s: %s changed %s, which %s put back", strings.Join(names, " and "), who, results.Listed(files, 3), results.Plural(len(files), "was", "were"))
+	if at >= 0 {
+		r.res.Notes[at] = of.note
+	} else {
+		r.note("%s", of.note)
 	}
 }
 

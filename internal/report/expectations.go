@@ -88,7 +88,7 @@ func (e *Expectations) classes() []expectationClass {
 		{"dropped", "dropped: the test was removed", e.Dropped},
 		{"cannot_apply", "could not be run over the changed sources", e.CannotApply},
 		{"needs_api", "need an API that the change removes or renames", e.NeedsAPI},
-		{"rewritten", "rewritten: the changed test needs the change", e.Rewritten},
+		{"rewritten", "rewritten: the changed test needs the change, or takes another form of the same", e.Rewritten},
 		{"data", "expected data were changed", e.Data},
 	}
 }

@@ -183,6 +183,13 @@ func (e *Executor) explain(step *ecosystem.Step, output string) {
 	}
 }
 
+// noteRestored hands on that a command changed tracked files.
+func (e *Executor) noteRestored(side results.Side, c ecosystem.Command, changed []string) {
+	if e.Restored != nil {
+		e.Restored(side, c.Text, changed)
+	}
+}
+
 // restore puts tracked files back that a command changed, as careless tests do, so that later
 // commands see the commit that is judged. What the base's build makes stands as it was made.
 func (e *Executor) restore(ctx context.Context, side results.Side, tree *workspace.Tree, c ecosystem.Command) {
@@ -198,6 +205,6 @@ func (e *Executor) restore(ctx context.Context, side results.Side, tree *workspa
 		e.Note("%s: tracked files could not be checked after %q: %v", side, c.Text, err)
 	case len(changed) > 0:
 		e.rewrites(side, c, changed)
-		e.Note("%s: %q changed %s, which %s put back", side, c.Text, results.Listed(changed, 3), results.Plural(len(changed), "was", "were"))
+		e.noteRestored(side, c, changed)
 	}
 }

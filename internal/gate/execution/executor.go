@@ -21,6 +21,8 @@ type Job struct {
 	Beside     Beside                           // what is started with each command that runs tests
 	Rest       bool                             // it is at what the change cannot affect
 	Note       func(format string, args ...any) // says something to people once
+	// Restored hears of each command that changed tracked files, which were put back; may be nil.
+	Restored func(side results.Side, command string, files []string)
 }
 
 // An Executor runs the commands of one run of the gate, in the trees of both its sides.

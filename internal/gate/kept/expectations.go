@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -36,6 +37,7 @@ type Expectation struct {
 	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
 	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
 	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
+	Wraps         bool           `json:"wraps,omitempty"`   // of a rewritten one: it takes another form of the same, and passes without the change
 	Own           bool           `json:"own,omitempty"`     // of a project's own command, beside the runner of its tests
 	Evidence      []string       `json:"evidence"`
 }
@@ -62,10 +64,13 @@ func (k *keeper) conclude(ctx context.Context) {
 		}
 		o := k.observation(e, over)
 		class := compare.ClassOf(o)
+		wraps := class == compare.Rewritten && o.Wraps && o.OverBase == compare.Passed
 		if class == compare.Silent && k.insideSource(e) {
 			class, e.why = compare.CannotApply, "it stands in a source file that the change edits, and could not be put back there"
 		}
-		x.Changed = append(x.Changed, k.expectation(ctx, e, class))
+		given := k.expectation(ctx, e, class)
+		given.Wraps = wraps
+		x.Changed = append(x.Changed, given)
 	}
 	k.showRemoved()
 	x.Changed = append(x.Changed, k.lost...)
@@ -207,8 +212,24 @@ func (k *keeper) observation(e *examined, over map[sides.Site]results.ID) compar
 	case e.head == compare.Passed:
 		o.Lenient = k.on.Sides.AddsLeniency(e.id)
 		o.Wraps = k.on.Sides.OnlyWraps(e.id, e.eco)
+		o.DataGone = k.dataGone(e)
 	}
 	return o
+}
+
+// dataGone says whether all touched data that can reach a test are gone on the head.
+func (k *keeper) dataGone(e *examined) bool {
+	gone := false
+	for _, t := range k.on.Sides.Touched {
+		if t.Class != compare.Data || len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) == 0 {
+			continue
+		}
+		if t.File.Status != change.Deleted {
+			return false
+		}
+		gone = true
+	}
+	return gone
 }
 
 // insideSource says of a test that was not reported whether it stands in a source
