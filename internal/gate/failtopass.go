@@ -59,9 +59,17 @@ func (r *runner) overBase(ctx context.Context, also ...string) (*arms.Arm, error
 	for _, name := range also {
 		puts = append(puts, workspace.Put{Path: name, From: r.in.Head.Commit})
 	}
+	moved := map[string]string{} // from where the base's build names a file to where the head has it
+	for _, t := range r.sides.Touched {
+		if t.Built {
+			moved[t.Put.At] = t.Path
+		}
+	}
 	for _, t := range r.sides.Touched {
 		switch {
 		case t.Class == compare.Steering:
+		case moved[t.Path] != "":
+			puts = append(puts, workspace.Put{Path: t.Path, From: r.in.Head.Commit, At: moved[t.Path]})
 		case !t.Mixed:
 			puts = append(puts, workspace.Put{Path: t.Path, From: r.in.Head.Commit})
 		default:

@@ -11,7 +11,7 @@ import (
 )
 
 // relativeImport is a module of the same tree in JavaScript and TypeScript.
-var relativeImport = pattern.New(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](\.{1,2}/[^"']+)["']`)
+var relativeImport = pattern.New(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](\.{1,2}(?:/[^"']*)?)["']`)
 
 // ImportsScript says whether a JavaScript or TypeScript source in dir imports a file of
 // the tree by a relative path, with or without its extension.

@@ -79,7 +79,14 @@ func (r *Reader) followBuild(touches []Touch, cmake map[string][]byte) {
 		}
 		source := t.Class == compare.Test && native.IsSource(t.Path) && builtFrom(cmake, t.Path)
 		if source || native.IsCMake(t.Path) && r.readBase(t.Path) == nil && takenInByOther(cmake, t.Path) {
-			touches[i].Put.At = f.OldPath
+			touches[i].Put.At, touches[i].Built = f.OldPath, true
+		}
+	}
+	for i, t := range touches { // beside what declares them
+		if native.IsSource(t.Path) && t.Put.At != "" && slices.ContainsFunc(touches, func(o Touch) bool {
+			return o.Built && native.IsCMake(o.Path) && path.Dir(o.Path) == path.Dir(t.Path) && path.Dir(o.Put.At) == path.Dir(t.Put.At)
+		}) {
+			touches[i].Built = true
 		}
 	}
 }

@@ -61,12 +61,18 @@ func (r *Reader) packageOfTests(name string, src []byte, refers func(text, dir, 
 			return false
 		case !slices.ContainsFunc(all, func(o *baseSource) bool { return in(o) && refers(text, dir, o.name) }):
 			continue
-		case !f.test || !slices.ContainsFunc(all, func(o *baseSource) bool { return !o.test && !in(o) && refers(text, dir, o.name) }):
+		case !f.test || !r.usesItself(f) && !slices.ContainsFunc(all, func(o *baseSource) bool { return !o.test && !in(o) && refers(text, dir, o.name) }):
 			return false
 		}
 		found = true
 	}
 	return found && len(all) <= maxRead
+}
+
+// usesItself says whether a file of tests takes in its own package by the name of that.
+func (r *Reader) usesItself(f *baseSource) bool {
+	own := node.PackageName(r.readBase(path.Join(node.PackageDir(f.name, r.readBase), "package.json")))
+	return own != "" && slices.ContainsFunc([]string{`"` + own + `"`, "'" + own + "'", `"` + own + "/", "'" + own + "/"}, func(s string) bool { return strings.Contains(r.textOf(f), s) })
 }
 
 // besideTested says whether only tests of the base refer to a source, and each of them has to do with

@@ -29,6 +29,7 @@ type Touch struct {
 	File  change.File   // that it comes from
 	Put   workspace.Put // what the base has there
 	Mixed bool          // only parts of the file are of the class
+	Built bool          // it moves, and stands where the build of each side names it
 
 	Merge    func(theirs, ours []byte) ([]byte, error) // of a mixed one: ours with theirs of these parts
 	examples bool                                      // of a mixed one: they are in its documentation
