@@ -19,7 +19,7 @@ func ChecksForTests(name string, src []byte) bool {
 func hasTests(ext string, src []byte) bool {
 	switch ext {
 	case ".py":
-		return pyTest.Match(src) && pyAsserts.Match(src)
+		return 2*len(pyTest.FindAll(src, -1)) >= max(1, len(pyDef.FindAll(src, -1))) && pyAsserts.Match(src)
 	case ".rb":
 		return rubyTest.Match(src) && rubyAsserts.Match(src)
 	case ".php":
@@ -31,7 +31,8 @@ func hasTests(ext string, src []byte) bool {
 }
 
 var (
-	pyTest      = pattern.New(`(?m)^[ \t]+(?:async[ \t]+)?def[ \t]+test_?\w*\([ \t]*self\b`)
+	pyTest      = pattern.New(`(?m)^[ \t]+(?:async[ \t]+)?def[ \t]+test(?:_|[A-Z])\w*\([ \t]*self\b`)
+	pyDef       = pattern.New(`(?m)^[ \t]*(?:async[ \t]+)?def[ \t]`)
 	pyAsserts   = pattern.New(`(?m)\bself\.(?:assert\w+|fail)\(|^[ \t]+assert\b`)
 	rubyTest    = pattern.New(`(?m)^[ \t]*def[ \t]+test_\w+`)
 	rubyAsserts = pattern.New(`(?m)^[ \t]*(?:assert|refute)\w*[ (]|\bmust_\w+`)

@@ -24,13 +24,14 @@ func TestChecksForTests(t *testing.T) {
 		{"shop/rules.py", "class Rules:\n    def test_a(self):\n        self.assertEqual(1, 1)\n"}:        true,
 		{"shop/rules.py", "class Rules:\n    def test_a(self):\n        assert 1\n"}:                      true,
 		{"shop/db.py", "class DB:\n    def test_connection(self):\n        return self.ping()\n"}:         false,
-		{"shop/rules.py", "def test_a(self):\n    assert 1\n"}:                                            false,
-		{"lib/rules.rb", "module Rules\n  def test_a\n    assert_equal 1, 1\n"}:                           true,
-		{"lib/rules.rb", "module Rules\n  def test_a\n    ping\n"}:                                        false,
-		{"src/Rules.php", "trait Rules { function testA() { $this->assertSame(1, 1); } }\n"}:              true,
-		{"src/Rules.php", "trait Rules { function testA() { return 1; } }\n"}:                             false,
-		{"src/rules.js", "module.exports = (vat) => {\n  it('adds', () => {});\n}\n"}:                     true,
-		{"src/rules.js", "module.exports = (vat) => {\n  if (x) test('adds');\n  /a/.test('b');\n}\n"}:    false,
+		{"shop/db.py", "class DB:\n    def a(self):\n        assert 1\n    def b(self):\n        pass\n    def test_a(self):\n        pass\n"}: false,
+		{"shop/rules.py", "def test_a(self):\n    assert 1\n"}:                                                                                 false,
+		{"lib/rules.rb", "module Rules\n  def test_a\n    assert_equal 1, 1\n"}:                                                                true,
+		{"lib/rules.rb", "module Rules\n  def test_a\n    ping\n"}:                                                                             false,
+		{"src/Rules.php", "trait Rules { function testA() { $this->assertSame(1, 1); } }\n"}:                                                   true,
+		{"src/Rules.php", "trait Rules { function testA() { return 1; } }\n"}:                                                                  false,
+		{"src/rules.js", "module.exports = (vat) => {\n  it('adds', () => {});\n}\n"}:                                                          true,
+		{"src/rules.js", "module.exports = (vat) => {\n  if (x) test('adds');\n  /a/.test('b');\n}\n"}:                                         false,
 	} {
 		if got := ChecksForTests(src[0], []byte(src[1])); got != want {
 			t.Errorf("%s %q: %v", src[0], src[1], got)

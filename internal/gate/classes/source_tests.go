@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -221,22 +220,20 @@ func (t testText) joined(name string) bool {
 
 // Helpers are the functions in a source of tests that are no tests by their name.
 func Helpers(name string, src []byte) map[string]bool {
+	code, _ := withoutStrings(string(src), slices.Contains([]string{".py", ".rb", ".ex", ".exs"}, path.Ext(name)))
 	out := map[string]bool{}
-	for f := range ReadTests(name, src).defined {
-		if !strings.HasPrefix(strings.ToLower(f), "test") {
+	for _, m := range function.FindAllStringSubmatch(code, -1) {
+		if f := m[1] + m[2]; !runnable.MatchString(f) {
 			out[f] = true
-		}
-	}
-	if node.IsSource(name) {
-		for _, m := range arrow.FindAllSubmatch(src, -1) {
-			out[string(m[1])] = true
 		}
 	}
 	return out
 }
 
-// arrow is a function of JavaScript that is a variable.
-var arrow = pattern.New(`(?m)^(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^()\n]*\)|\w+)\s*=>`)
+var (
+	function = pattern.New(`(?m)\b(?:def|fn|fun|func|function)[ \t]+(?:\([^()\n]*\)[ \t]*)?(\w+)|^(?:const|let|var)[ \t]+(\w+)[ \t]*=[ \t]*(?:async[ \t]*)?(?:\([^()\n]*\)|\w+)[ \t]*=>`)
+	runnable = pattern.New(`(?i)^(?:test|benchmark|example|fuzz|set_?up|tear_?down)`)
+)
 
 // Text is that of the function that a test is, where it is one.
 func (t testText) Text(test string) string {

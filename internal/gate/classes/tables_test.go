@@ -1,6 +1,10 @@
 package classes
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestIsTable holds which sources have nothing but values.
 func TestIsTable(t *testing.T) {
@@ -44,6 +48,24 @@ func TestListsTests(t *testing.T) {
 	} {
 		if got := ListsTests(text, files); got != want {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestHelpers holds which functions of a source of tests are none that runners take.
+func TestHelpers(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[[2]string]string{
+		{"a_test.go", "func near(a int) bool { return a == 1 }\nfunc (s *S) Far() {}\nfunc TestA(t *testing.T) {}\nfunc BenchmarkA(b *testing.B) {}\n"}: "Far near",
+		{"test_a.py", "class A:\n    def setUp(self):\n        'def b(): pass'\n    def test_a(self): pass\ndef near(a):\n    pass\n"}:                  "near",
+		{"a.test.js", "const near = (a, b) => a === b;\nasync function far() {}\nconst all = [1];\n"}:                                                   "far near",
+	} {
+		var got []string
+		for f := range Helpers(src[0], []byte(src[1])) {
+			got = append(got, f)
+		}
+		if slices.Sort(got); strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", src[0], got, want)
 		}
 	}
 }

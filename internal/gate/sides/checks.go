@@ -19,10 +19,17 @@ func (r *Reader) checksForTests(name string, src []byte, refers func(text, dir, 
 	return classes.ChecksForTests(name, src) && r.besideTested(name, refers)
 }
 
+// maxImports is how much of a table is searched for what it takes in.
+const maxImports = 1 << 14
+
 // tableOfTests says the same of a source of the base that has nothing but values.
 func (r *Reader) tableOfTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
 	if src == nil || languages.IsTestSource(name) || !classes.IsTable(name, src) {
 		return false
+	}
+	top := string(src[:min(len(src), maxImports)])
+	if slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool { return f.name != name && refers(top, path.Dir(name), f.name) }) {
+		return false // it hands on what others have
 	}
 	if path.Ext(name) == ".go" && slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool { // its package does more
 		return !f.test && path.Dir(f.name) == path.Dir(name) && path.Ext(f.name) == ".go" && !classes.IsTable(f.name, []byte(r.textOf(f)))
@@ -38,23 +45,36 @@ func (r *Reader) tableOfTests(name string, src []byte, refers func(text, dir, na
 // nothing depends on, and that only tests of others take in by its path, each of which has to do
 // with another source as well.
 func (r *Reader) packageOfTests(name string, src []byte, refers func(text, dir, name string) bool) bool {
-	p := r.Plans[results.Base]
-	if src == nil || p == nil || !node.IsSource(name) || languages.IsTestSource(name) {
+	if src == nil || r.Plans[results.Base] == nil || !node.IsSource(name) || languages.IsTestSource(name) {
 		return false
 	}
 	own := node.PackageDir(name, r.readBase)
+	if known, ok := r.onlyOfTests[own]; ok {
+		return known
+	}
+	if r.onlyOfTests == nil {
+		r.onlyOfTests = map[string]bool{}
+	}
+	r.onlyOfTests[own] = r.forOthersTests(own, refers)
+	return r.onlyOfTests[own]
+}
+
+// forOthersTests says so of a package by its folder.
+func (r *Reader) forOthersTests(own string, refers func(text, dir, name string) bool) bool {
 	called := node.PackageName(r.readBase(path.Join(own, "package.json")))
+	p := r.Plans[results.Base]
 	if own == "." || called == "" || slices.ContainsFunc(p.Files, func(f string) bool { return path.Base(f) == "package.json" && node.DependsOn(r.readBase(f), called) }) {
 		return false
 	}
 	all := r.sourcesOfBase()
 	in := func(f *baseSource) bool { return ecosystem.Inside(own, f.name) }
+	if len(all) > maxRead || slices.ContainsFunc(all, func(f *baseSource) bool { return f.test && in(f) }) {
+		return false
+	}
 	found := false
-	for _, f := range all[:min(len(all), maxRead)] {
+	for _, f := range all {
 		text, dir := r.textOf(f), path.Dir(f.name)
 		switch {
-		case in(f) && f.test:
-			return false
 		case in(f), f.apart, !strings.Contains(text, path.Base(own)) && !strings.Contains(text, called):
 			continue
 		case !f.test && (strings.Contains(text, "'"+called) || strings.Contains(text, `"`+called)):
@@ -66,7 +86,7 @@ func (r *Reader) packageOfTests(name string, src []byte, refers func(text, dir, 
 		}
 		found = true
 	}
-	return found && len(all) <= maxRead
+	return found
 }
 
 // usesItself says whether a file of tests takes in its own package by the name of that.

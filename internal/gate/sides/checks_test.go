@@ -42,6 +42,7 @@ func TestChecksOfTests(t *testing.T) {
 		"a table":                 {map[string]string{"shop.py": "", "cases.py": "ROWS = [1]\n", "test_shop.py": "import shop\nfrom cases import ROWS\n"}, "cases.py", true},
 		"a table of the program":  {map[string]string{"shop.py": "import cases\n", "cases.py": "ROWS = [1]\n", "test_shop.py": "import shop\nfrom cases import ROWS\n"}, "cases.py", false},
 		"a table with a function": {map[string]string{"shop.py": "", "cases.py": "ROWS = [1]\ndef f(): pass\n", "test_shop.py": "import shop\nfrom cases import ROWS\n"}, "cases.py", false},
+		"what hands on others":    {map[string]string{"shop/__init__.py": "from .vat import vat\n\n__all__ = [\"vat\"]\n", "shop/vat.py": "", "shop/cart.py": "", "test_shop.py": "import shop\nimport shop.cart\n"}, "shop/__init__.py", false},
 		"two tables":              {map[string]string{"a.py": "A = [1]\n", "b.py": "B = [1]\n", "test_ab.py": "import a\nimport b\n"}, "a.py", false},
 		"a table of Go":           {map[string]string{"go.mod": "module m\n", "a.go": "package m\n", "cases/cases.go": "package cases\n\nvar A = []int{1}\n", "a_test.go": "package m\n\nimport \"m/cases\"\n"}, "cases/cases.go", true},
 		"a package of Go":         {map[string]string{"go.mod": "module m\n", "a.go": "package m\n", "cases/cases.go": "package cases\n\nvar A = []int{1}\n", "cases/do.go": "package cases\n\nfunc Do() {}\n", "a_test.go": "package m\n\nimport \"m/cases\"\n"}, "cases/cases.go", false},

@@ -28,6 +28,7 @@ type Reader struct {
 
 	called       map[string]bool // by recipes of tests, by path
 	recipes      []recipe        // of tests
+	onlyOfTests  map[string]bool // packages by their folders, as far as they were asked for
 	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for
 
 	baseSources []*baseSource // of the base; filled when asked for
