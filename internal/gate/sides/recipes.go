@@ -10,10 +10,12 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// A recipe is what a target for tests or a script that it calls runs, and where variables of it are set.
+// A recipe is which folders a target for tests, or a script that it calls, reads without the name of each
+// file, and from where.
 type recipe struct {
-	side            results.Side
-	dir, text, sets string
+	side    results.Side
+	dir     string
+	folders []string
 }
 
 // readInPart says whether recipes and scripts of tests read the files of a folder in which one lies
@@ -31,7 +33,7 @@ func (r *Reader) readInPart(name string, v classes.Versions) bool {
 		if in.side != side {
 			continue
 		}
-		for _, folder := range classes.FoldersRead(in.text, in.sets) {
+		for _, folder := range in.folders {
 			for _, at := range []string{path.Join(in.dir, folder), folder} {
 				if strings.HasPrefix(name, at+"/") && !r.programsName(at) {
 					return true

@@ -58,7 +58,7 @@ func (r *Reader) said() said {
 				}
 				recipes := ecosystem.TestRecipes(name, string(src))
 				note(p.Dir, recipes)
-				run = append(run, recipe{side, p.Dir, recipes, string(src)})
+				run = append(run, recipe{side, p.Dir, classes.FoldersRead(recipes, string(src))})
 				s := steeringText{p.Dir, string(src), ""}
 				if name == "package.json" {
 					s.text, s.eco = recipes, p.Eco.Name
@@ -86,7 +86,7 @@ func (r *Reader) said() said {
 			if src, err := ecosystem.ReadInTree(root, name); err == nil && !languages.IsSource(name) {
 				steering = append(steering, steeringText{path.Dir(name), string(src), ""})
 				if classes.IsCalledTest(name) {
-					run = append(run, recipe{side, path.Dir(name), string(src), ""})
+					run = append(run, recipe{side, path.Dir(name), classes.FoldersRead(string(src), "")})
 				}
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // itself, and that only tests take in: these are of something else, too, so that it is none of what
 // they test. Empty: it is no such source.
 func (r *Reader) takenByTests(name string) string {
-	if path.Ext(name) != ".rs" || r.Plans[results.Base] == nil || r.readBase(name) == nil || languages.IsTestSource(name) {
+	if path.Ext(name) != ".rs" || r.Plans[results.Base] == nil || r.readBase(name) == nil || languages.IsTestSource(name) || !rust.Beside(name, nil) {
 		return ""
 	}
 	var manifests []string
