@@ -29,7 +29,8 @@ var ErrNothing = errors.New("no run was begun here")
 //   - 5 (since 2026-11-28, later): more words are results of an agent's checks; a check that the base
 //     refuses, as it expects, is introduced; own commands that the change edits stand aside; outputs are
 //     compared without what is measured, by the words beside it
-const Format = 5
+//   - 6 (since 2026-11-29): a failure that could not be compared with base is a finding
+const Format = 6
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {
