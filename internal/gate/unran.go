@@ -13,6 +13,9 @@ import (
 // noteUnran names files with tests that the change brings or edits, of which no command here
 // reported one, where what runs the tests of their project says of each which file it is in.
 func (r *runner) noteUnran() {
+	if r.prep.Unprepared() != "" {
+		return // it is a reason of the verdict
+	}
 	var unran []string
 	for _, f := range r.in.Change.Files {
 		if f.Status == change.Deleted || f.Binary || !languages.IsTestFile(f.Path) || !classes.HoldsTests(f.Path, r.sides.Texts[f.Path].Head) {
