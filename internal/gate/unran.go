@@ -13,7 +13,7 @@ import (
 // noteUnran names files with tests that the change brings or edits, of which no command here
 // reported one, where what runs the tests of their project says of each which file it is in.
 func (r *runner) noteUnran() {
-	if r.prep.Unprepared() != "" {
+	if r.facts.AffectedPassed == 0 {
 		return // it is a reason of the verdict
 	}
 	var unran []string
@@ -50,8 +50,8 @@ func (r *runner) reportsFiles(e *ecosystem.Ecosystem, name string) bool {
 		return false
 	}
 	for id, t := range r.sides.Suites[Head] {
-		if t.Eco == e.Name && in(id.Unit) && (id.Command != "" && t.Status == Passed || id.Test != "" && !e.IsSource(id.Package)) {
-			return false // it counts as one test, or is called otherwise
+		if t.Eco == e.Name && in(id.Unit) && (id.Command != "" && t.Status != results.NotRun || id.Test != "" && !e.IsSource(id.Package)) {
+			return false // it counts as one test, failed as a whole, or calls them otherwise
 		}
 	}
 	return true
