@@ -159,7 +159,7 @@ func damages() []damage {
 		{"another journal", "not intact", func(d map[string][]byte) { replace(d, "journal.jsonl", "sh test.sh", "true") }},
 		{"no report", "not intact", func(d map[string][]byte) { delete(d, "report.json") }},
 		{"a report that cannot be read", "not intact", func(d map[string][]byte) { replace(d, "report.json", "{", "[") }},
-		{"no sums", "SHA256SUMS", func(d map[string][]byte) { delete(d, "SHA256SUMS") }},
+		{"no sums", "SHA256SUMS: it was broken off", func(d map[string][]byte) { delete(d, "SHA256SUMS") }},
 		{"a file more", "not intact", func(d map[string][]byte) { d["more.txt"] = []byte("x\n") }},
 		{"nothing at all", "SHA256SUMS", func(d map[string][]byte) { clear(d) }},
 		{"a report of another commit", "not intact", func(d map[string][]byte) {
