@@ -153,9 +153,6 @@ func (o *Options) identify(getenv func(string) string) error {
 	return errors.Join(errs...)
 }
 
-// LeastSecret is how many bytes a webhook secret has that is not guessed.
-const LeastSecret = 16
-
 // Listening reads what only a server needs.
 func (o *Options) Listening(getenv func(string) string) error {
 	var errs []error

@@ -48,6 +48,9 @@ type Options struct {
 // manifestName is how long GitHub lets the name of an App be.
 const manifestName = 34
 
+// LeastSecret is how many bytes a webhook secret has that no one guesses.
+const LeastSecret = 16
+
 // complete fills in what was left open, and says what is wrong.
 func (o *Options) complete() error {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")

@@ -75,7 +75,7 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 		case len(args) == 0:
 			return usage.Errorf("%s: %s", question, cmd.UseLine())
 		case limit >= 0 && len(args) > limit:
-			return usage.Errorf("%q is one argument too many", args[limit])
+			return usage.Errorf("unexpected argument %q", args[limit])
 		}
 		return nil
 	}

@@ -139,7 +139,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 		}
 		return err
 	}
-	if len(strings.TrimSpace(o.Secret)) < host.LeastSecret {
+	if len(strings.TrimSpace(o.Secret)) < setup.LeastSecret {
 		p.logger.WarnContext(ctx, "the webhook secret is short: use 32 random bytes, as openssl rand -hex 32 makes them")
 	}
 	return host.Serve(ctx, m, p.door("app"), o.settings())

@@ -43,7 +43,7 @@ func oneDir(cmd *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	default:
-		return usage.Errorf("%q is one argument too many", args[1])
+		return usage.Errorf("unexpected argument %q", args[1])
 	}
 }
 

@@ -57,7 +57,7 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 // atMostOne takes one file or none.
 func atMostOne(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage.Errorf("%q is one argument too many", args[1])
+		return usage.Errorf("unexpected argument %q", args[1])
 	}
 	return nil
 }

@@ -262,7 +262,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		}
 		return usage.Errorf("%s", text)
 	}
-	return usage.Errorf("%q is one argument too many", args[0])
+	return usage.Errorf("unexpected argument %q", args[0])
 }
 
 // oneLine keeps a message on one line where it is short; lists of problems stay

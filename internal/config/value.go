@@ -247,7 +247,8 @@ func hostPort(s string) string {
 	return ""
 }
 
-// leastPort is the lowest port that a command inside the sandbox can have.
+// leastPort is the lowest port that a process without privileges may listen on, as the
+// sandbox has it where a run begins.
 const leastPort = 1024
 
 // services reads a list of services, which are side by side on the loopback interface of a

@@ -202,7 +202,7 @@ func (in Input) app(ctx context.Context, c *area) {
 		return
 	}
 	c.ok("App %d: id, private key and webhook secret are set", a.ID)
-	if len(strings.TrimSpace(a.Secret)) < 16 {
+	if len(strings.TrimSpace(a.Secret)) < setup.LeastSecret {
 		c.warn("use 32 random bytes: openssl rand -hex 32", "the webhook secret is short")
 	}
 	in.data(ctx, c)
