@@ -82,9 +82,6 @@ type Observation struct {
 	// Wraps says that head's version differs in nothing but the form in which it takes what it
 	// tests, so that it passes over both.
 	Wraps bool
-	// DataGone says that the change takes away the data that the test has to do with, and
-	// edits none of it.
-	DataGone bool
 
 	// Made are the classes of files of which the head's version makes the kept arm
 	// pass: those that do so alone, else all that do so together.
@@ -132,7 +129,7 @@ func madeBy(o Observation) Class {
 		return SupportMade
 	case made(Test):
 		return Rewritten
-	case made(Data) && weak && !o.DataGone: // what is gone the test may write itself
+	case made(Data) && weak:
 		return Weakened
 	case made(Data):
 		return DataChanged

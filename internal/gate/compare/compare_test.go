@@ -33,7 +33,6 @@ func TestClassOf(t *testing.T) {
 		{"how it is run makes it pass", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Steering, compare.Test), OverBase: pass, Beside: true}, compare.SteeringMade},
 		{"its data make it pass", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Data), OverBase: fail}, compare.DataChanged},
 		{"its data ask for less", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Data), OverBase: pass}, compare.Weakened},
-		{"its data are gone", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Data), OverBase: pass, DataGone: true}, compare.DataChanged},
 		{"it does not compile for what is renamed", compare.Observation{Kept: absent, Head: pass, NotApplied: true, NamesRemoved: true}, compare.NeedsOldAPI},
 		{"it does not start", compare.Observation{Kept: absent, Head: pass, NotApplied: true}, compare.CannotApply},
 	} {

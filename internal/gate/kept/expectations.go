@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -212,24 +211,8 @@ func (k *keeper) observation(e *examined, over map[sides.Site]results.ID) compar
 	case e.head == compare.Passed:
 		o.Lenient = k.on.Sides.AddsLeniency(e.id)
 		o.Wraps = k.on.Sides.OnlyWraps(e.id, e.eco)
-		o.DataGone = k.dataGone(e)
 	}
 	return o
-}
-
-// dataGone says whether all touched data that can reach a test are gone on the head.
-func (k *keeper) dataGone(e *examined) bool {
-	gone := false
-	for _, t := range k.on.Sides.Touched {
-		if t.Class != compare.Data || len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) == 0 {
-			continue
-		}
-		if t.File.Status != change.Deleted {
-			return false
-		}
-		gone = true
-	}
-	return gone
 }
 
 // insideSource says of a test that was not reported whether it stands in a source
