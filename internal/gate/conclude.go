@@ -97,7 +97,7 @@ func (r *runner) conclude() {
 		}
 	}
 	r.noteRetried()
-	r.noteUnran()
+	r.noteUnrun()
 	r.res.Phantoms, r.res.Statistics = r.tests.Phantoms.Cases(), r.tests.Statistics
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)

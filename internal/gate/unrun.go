@@ -10,13 +10,13 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// noteUnran names files with tests that the change brings or edits, of which no command here
+// noteUnrun names files with tests that the change brings or edits, of which no command here
 // reported one, where what runs the tests of their project says of each which file it is in.
-func (r *runner) noteUnran() {
+func (r *runner) noteUnrun() {
 	if r.facts.AffectedPassed == 0 {
 		return // it is a reason of the verdict
 	}
-	var unran []string
+	var unrun []string
 	for _, f := range r.in.Change.Files {
 		if f.Status == change.Deleted || f.Binary || !languages.IsTestFile(f.Path) || !classes.HoldsTests(f.Path, r.sides.Texts[f.Path].Head) {
 			continue
@@ -34,11 +34,11 @@ func (r *runner) noteUnran() {
 			return false
 		}
 		if !reported(r.sides.Suites[Head]) {
-			unran = append(unran, f.Path)
+			unrun = append(unrun, f.Path)
 		}
 	}
-	if len(unran) > 0 {
-		r.notCovered("the tests in %s: no command here runs them; \"commands: {test: …}\" in .github/ycbot.yml at the base can", results.Listed(unran, 5))
+	if len(unrun) > 0 {
+		r.notCovered("the tests in %s: no command here runs them; \"commands: {test: …}\" in .github/ycbot.yml at the base can", results.Listed(unrun, 5))
 	}
 }
 

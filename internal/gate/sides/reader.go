@@ -26,6 +26,8 @@ type Reader struct {
 	Texts   map[string]classes.Versions // of the files of the change
 	Touched []Touch                     // paths of the change that are not source
 
+	moved *moves // nil: not asked for since the change was classified
+
 	called       map[string]bool // by recipes of tests, by path
 	recipes      []recipe        // of tests
 	onlyOfTests  map[string]bool // packages by their folders, as far as they were asked for

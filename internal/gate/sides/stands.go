@@ -265,7 +265,7 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 		src = []byte(text)
 	}
 	removed := r.RemovedNames(id)
-	for _, f := range r.movedSources() { // what moves stands
+	for _, f := range r.moves().sources { // what moves stands
 		maps.DeleteFunc(removed, func(w string, _ bool) bool {
 			return w == strings.TrimSuffix(path.Base(f.OldPath), path.Ext(f.OldPath))
 		})
@@ -273,7 +273,7 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 			delete(removed, w)
 		}
 	}
-	for _, s := range r.scattered() {
+	for _, s := range r.moves().out {
 		for name := range s.To {
 			delete(removed, name)
 		}

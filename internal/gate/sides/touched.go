@@ -77,7 +77,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Texts = both
+	r.Texts, r.moved = both, nil
 	also := r.Referred(both)
 	var out []Touch
 	for _, f := range r.Change.Files {
