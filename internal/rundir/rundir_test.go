@@ -61,6 +61,17 @@ func TestCreate(t *testing.T) {
 		t.Errorf("another job: resumed %t, run %s", other.Resumed, other.ID)
 	}
 	closed(t, other)
+	closed(t, begin(t, path, Identity{Run: "r5", Head: "topic", Range: "1..2"}))
+	named := begin(t, path, Identity{Run: "r6", Base: "1", Head: "2", Range: "1..2"})
+	if !named.Resumed {
+		t.Error("the same commits by other names: begun from the start")
+	}
+	closed(t, named)
+	moved := begin(t, path, Identity{Run: "r7", Head: "topic", Range: "1..3"})
+	if moved.Resumed {
+		t.Error("the same name for another commit: gone on with")
+	}
+	closed(t, moved)
 	if err := os.WriteFile(filepath.Join(path, "thesis.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

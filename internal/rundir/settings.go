@@ -27,8 +27,13 @@ type Identity struct {
 	Trees  string `json:"trees"` // where its worktrees lay as it began; may be another when it is continued
 }
 
+// same says whether the two are one job. By which names it was asked for is nothing where
+// it is known what they stand for.
 func (i Identity) same(j Identity) bool {
 	i.Run, j.Run, i.Trees, j.Trees = "", "", "", ""
+	if i.Range != "" {
+		i.Base, i.Head, j.Base, j.Head = "", "", "", ""
+	}
 	return i == j
 }
 
