@@ -21,7 +21,7 @@ func (k *keeper) forward(ctx context.Context) error {
 		if !e.reached || e.drop {
 			continue
 		}
-		if e.why != "" && k.namesRemoved(e, e.why) || e.why == "" && e.kept == compare.Failed && e.head == compare.Passed && k.on.Sides.SaysMoved(e.output) {
+		if e.why != "" || e.kept == compare.Failed && e.head == compare.Passed && k.on.Sides.SaysMoved(e.output) {
 			lost = append(lost, e)
 		}
 	}
