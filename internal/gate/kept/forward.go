@@ -12,9 +12,7 @@ import (
 )
 
 // forward runs tests again that did not start for want of sources which the change moves, with
-// what leads from the old places to the new ones. A test that fails there, and is on the head as
-// it was but for these places, says nothing: what replaces a module for a test replaces there
-// the one that only leads on.
+// what leads from the old places to the new ones.
 func (k *keeper) forward(ctx context.Context) error {
 	var lost []*examined
 	for _, e := range k.tests {
@@ -42,11 +40,7 @@ func (k *keeper) forward(ctx context.Context) error {
 	l, some := k.lookup(results.Head, suite), false
 	for _, e := range lost {
 		status, _, t, broken, _ := l.status(e)
-		file, _ := k.on.Sides.TestFileOf(e.id)
-		switch {
-		case broken || !ran(status) || e.why == "" && status != compare.Passed:
-			continue
-		case status == compare.Failed && e.head == compare.Passed && k.on.Sides.MovedTextStands(file):
+		if broken || !ran(status) || e.why == "" && status != compare.Passed {
 			continue
 		}
 		was := e.why
