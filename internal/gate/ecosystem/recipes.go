@@ -33,7 +33,10 @@ func TestRecipes(name, src string) string {
 			if !slices.ContainsFunc(r.targets, func(t string) bool { return wants(line, wanted, t) }) {
 				return false
 			}
-			out, next = append(out, r.recipe), append(next, r.needs+"\n"+r.recipe)
+			if !slices.Contains(out, r.recipe) { // the target for tests is a rule, too
+				out = append(out, r.recipe)
+			}
+			next = append(next, r.needs+"\n"+r.recipe)
 			return true
 		})
 	}
