@@ -21,11 +21,11 @@ func TestRecipes(name, src string) string {
 	src = plainRules(src)
 	var out, next []string
 	for _, m := range TestTargets.FindAllStringSubmatch(src, -1) {
-		out, next = append(out, m[len(m)-1]), append(next, m[0])
+		out, next = append(out, m[len(m)-1]), append(next, strings.TrimSpace(m[0]))
 	}
 	rules := makeRules(src)
 	for len(next) > 0 && len(rules) > 0 {
-		first, rest, _ := strings.Cut(strings.TrimSpace(next[0]), "\n")
+		first, rest, _ := strings.Cut(next[0], "\n")
 		line := first + " " + strings.Join(makeAgain.FindAllString(rest, -1), " ")
 		next = next[1:]
 		wanted := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n:&|;\"'", r) })

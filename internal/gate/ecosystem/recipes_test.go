@@ -12,12 +12,13 @@ func TestTestRecipes(t *testing.T) {
 		{"what it depends on", "Makefile", "test: a\n\t./a\na: a.c\n\tcc a.c\nb: b.c\n\tcc b.c\n", "./a; cc a.c"},
 		{"that is a pattern", "Makefile", "test: a.ok\n%.ok: %\n\t./$<\n%.o: %.c\n\tcc $<\n", "./$<"},
 		{"that the rule makes up", "Makefile", "test: $(OK)\n%.ok: %\n\t./$<\n", "./$<"},
-		{"that both make up", "Makefile", "test: $(BIN)\n$(BIN): a.c\n\tcc a.c\n", "cc a.c"},
+		{"that both make up", "Makefile", "test: $(ALL)\n$(BIN): a.c\n\tcc a.c\n", "cc a.c"},
 		{"one that is made up and not wanted", "Makefile", "test: a\n\t./a\n$(BIN): a.c\n\tcc a.c\n", "./a"},
-		{"of two targets", "Makefile", "test: a\n\t./a\na b &: c\n\tgen c\n", "./a; gen c"},
+		{"of two targets", "Makefile", "test: a\n\t./a\na b&: c\n\tgen c\n", "./a; gen c"},
 		{"in one line", "Makefile", "test: a; ./a\n", "./a"},
 		{"on more lines", "Makefile", "test: \\\n  a\n\t./a\na:\n\tcc a.c\n", "./a; cc a.c"},
 		{"by another call", "Makefile", "test:\n\t$(MAKE) a\na:\n\t./a\n", "$(MAKE) a; ./a"},
+		{"no word of a recipe", "Makefile", "test:\n\tpython3 -m unit a\na:\n\tcc a.c\n", "python3 -m unit a"},
 		{"scripts by name", "package.json", `{"scripts": {"test": "npm run unit", "unit": "node a.js", "posttest": "node b.js", "lint": "eslint"}}`, "npm run unit; node b.js; node a.js"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
