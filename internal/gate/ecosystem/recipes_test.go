@@ -14,7 +14,7 @@ func TestTestRecipes(t *testing.T) {
 		{"that the rule makes up", "Makefile", "test: $(OK)\n%.ok: %\n\t./$<\n", "./$<"},
 		{"that both make up", "Makefile", "test: $(ALL)\n$(BIN): a.c\n\tcc a.c\n", "cc a.c"},
 		{"one that is made up and not wanted", "Makefile", "test: a\n\t./a\n$(BIN): a.c\n\tcc a.c\n", "./a"},
-		{"of two targets", "Makefile", "test: a\n\t./a\na b&: c\n\tgen c\n", "./a; gen c"},
+		{"of two targets", "Makefile", "test: b\n\t./a\na b&: c\n\tgen c\n", "./a; gen c"},
 		{"in one line", "Makefile", "test: a; ./a\n", "./a"},
 		{"on more lines", "Makefile", "test: \\\n  a\n\t./a\na:\n\tcc a.c\n", "./a; cc a.c"},
 		{"by another call", "Makefile", "test:\n\t$(MAKE) a\na:\n\t./a\n", "$(MAKE) a; ./a"},
