@@ -246,9 +246,13 @@ func runsText(s *syntax.Stmt) bool {
 
 // input looks into the text that a shell is given in place of a file.
 func (c *checker) input(s *syntax.Stmt, depth int) {
-	if !runsText(s) {
-		return
+	if runsText(s) {
+		c.given(s, depth)
 	}
+}
+
+// given looks into the text that a statement is given in place of a file.
+func (c *checker) given(s *syntax.Stmt, depth int) {
 	for _, r := range s.Redirs {
 		switch {
 		case r.Op == syntax.WordHdoc && r.Word != nil:
@@ -259,14 +263,17 @@ func (c *checker) input(s *syntax.Stmt, depth int) {
 	}
 }
 
-// piped looks into what echo and printf say to a shell.
+// piped looks into what echo and printf say, or cat is given, for a shell.
 func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 	call, ok := b.X.Cmd.(*syntax.CallExpr)
-	if b.Op != syntax.Pipe || !ok || len(call.Args) < 2 || !runsText(b.Y) {
+	if b.Op != syntax.Pipe || !ok || len(call.Args) == 0 || !runsText(b.Y) {
 		return
 	}
-	if args := words(call.Args); args[0] == "echo" || args[0] == "printf" {
+	switch args := words(call.Args); args[0] {
+	case "echo", "printf":
 		c.literal(strings.Join(args[1:], " "), depth)
+	case "cat":
+		c.given(b.X, depth)
 	}
 }
 

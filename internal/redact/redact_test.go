@@ -103,6 +103,10 @@ func TestWrapped(t *testing.T) {
 	if got := r.String(broken(long, 76, "\n") + "\n"); got != "[redacted:LONG]\n" {
 		t.Errorf("%q", got)
 	}
+	end := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 57) + secret))
+	if got := r.String(broken(end, 76, "\n") + "\nthree\n"); !strings.HasSuffix(got, "[redacted:API_KEY]\nthree\n") {
+		t.Errorf("%q", got)
+	}
 	same := broken(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("another text ", 40))), 76, "\n") + "\n\n" + strings.Repeat("w", 80) + "\r\n  x\n"
 	if got := r.String(same); got != same {
 		t.Errorf("%q", got)
