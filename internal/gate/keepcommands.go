@@ -18,7 +18,7 @@ import (
 // project out that the base's commands can run. Deleted projects are gone.
 func (r *runner) keepCommands() {
 	base, head := r.sides.Plans[Base], r.sides.Plans[Head]
-	changed := false
+	changed, gone := false, ""
 	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.Projects, &head.Projects}, {&base.Left, &head.Left}} {
 		for _, was := range *from.of {
 			if len(was.Test) == 0 || was.Missing != "" {
@@ -29,6 +29,9 @@ func (r *runner) keepCommands() {
 			switch {
 			case now == nil && r.sides.Deleted(was):
 				r.note("the change deletes %s", was.What)
+			case r.targetGone(now, moved):
+				gone = moved.Test[0].Text
+				r.note("the change has no %q any more: the base's is run over its sources, and there alone", gone)
 			case now == nil:
 				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, results.Listed(texts(moved), 3))
 				*from.to, changed = append(*from.to, moved), true
@@ -42,12 +45,29 @@ func (r *runner) keepCommands() {
 			}
 		}
 	}
+	tested := func(p ecosystem.Project) bool { return len(p.Test) > 0 && p.Missing == "" }
+	if gone != "" && !slices.ContainsFunc(head.Projects, tested) {
+		r.facts.Replaced = fmt.Sprintf("the change has no %q any more, and nothing here runs its tests in another way", gone)
+	}
 	if !changed {
 		return
 	}
 	p := newPlan(head.Projects, r.in.Commands)
 	p.Left, p.Files, p.Survey = head.Left, head.Files, head.Survey
 	r.sides.Plans[Head] = p
+}
+
+// targetGone says whether a project of the base is one for its target for tests alone, and the head
+// has none there: it could not be called.
+func (r *runner) targetGone(now *ecosystem.Project, was ecosystem.Project) bool {
+	if !was.Eco.Calls || now != nil && now.Missing == "" {
+		return false
+	}
+	there := func(w string) bool { return !r.sides.GoneFromHead(w) }
+	if now != nil {
+		return !slices.ContainsFunc(was.Why, there)
+	}
+	return languages.TargetForTests(r.sides.Plans[Head].Survey, was.Dir) == ""
 }
 
 // sameProjects has each side run what the other one runs of what it has: one where the change

@@ -48,7 +48,7 @@ type Facts struct {
 	NewFlakiness   []string       // tests that fail at random on the head and never on base, with their counts
 	Unsettled      []string       // tests that failed on the head each time, without a decision by the runs, with their counts
 	Unknown        int            // fail on the head, with no base to compare
-	Replaced       string         // the package manager or runner that the change brings and this machine lacks
+	Replaced       string         // by what the change tests that cannot be had here
 	Untrusted      bool           // no maintainer answers for the head
 	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
 	Expected       int            // tests of the base that were held against the change, wherever they are and whatever came of it
@@ -144,7 +144,7 @@ func Decide(f Facts) (Verdict, []string) {
 	if f.Nothing == "" && len(fail) == 0 && !refused && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
-		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")
+		partialIf(f.AffectedRan == 0 && f.Passed == 0 && f.Replaced == "", "no test passes on the head")
 		partialIf(f.Runnable && f.Probes == 0 && !f.NoProbes, "no probe of the changed code could be run")
 	}
 

@@ -59,6 +59,18 @@ func ShippedBy(name string) (dir string, ok bool) {
 	return "", false
 }
 
+// IsShared says whether tests share a file by what it is called, as conftest.py.
+func IsShared(name string, src []byte) bool { return sharing(name, src) != nil }
+
+func sharing(name string, src []byte) *ecosystem.Ecosystem {
+	for _, e := range languages.All() {
+		if e.Classes.Support != nil && e.Classes.Support(name, src) {
+			return e
+		}
+	}
+	return nil
+}
+
 // InTestFolder says whether a folder of tests, of whatever ecosystem, is on the way to a file.
 func InTestFolder(name string) bool {
 	return languages.Any(func(e *ecosystem.Ecosystem) bool { return ecosystem.InFolder(name, e.Classes.Folders...) })
@@ -102,10 +114,8 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	if testSettings.MatchString(name) && !ecosystem.InFolder(name, "node_modules", "vendor") {
 		return compare.Support, ""
 	}
-	for _, e := range tables {
-		if e.Classes.Support != nil && e.Classes.Support(name, src) {
-			return compare.Support, e.Name
-		}
+	if e := sharing(name, src); e != nil {
+		return compare.Support, e.Name
 	}
 	if (languages.IsSource(name) || IsScript(name)) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
 		return compare.Support, ""

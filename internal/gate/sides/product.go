@@ -30,7 +30,7 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 			return nil, true
 		}
 		helps := classes.MayHelpTests(t.Path) && !classes.InTestFolder(t.Path) // of a library for tests it is the product
-		return nil, t.Class == compare.Support && (helps || r.unnamed(t.Path))
+		return nil, t.Class == compare.Support && (helps || !r.foundByName(t.Path) && r.unnamed(t.Path))
 	case compare.Data:
 		return nil, languages.IsSource(t.Path) || r.inProduct(t.Path) || r.newlyNamed(t.Path, classes.NamesInTree) || !r.readInPart(t.Path, r.Texts[t.Path]) && (r.unnamed(t.Path) || r.notOfTests(t.Path))
 	case compare.Steering:
@@ -112,9 +112,23 @@ func (r *Reader) unnamed(name string) bool {
 		return bytes.Contains(text, []byte(path.Base(name))) || slices.ContainsFunc([]string{`"`, "'", "`"}, func(q string) bool { return bytes.Contains(text, []byte(q+stem+q)) })
 	}
 	for f, t := range r.Texts {
-		if f != name && languages.IsSource(f) && languages.IsTestSource(f) && (named(t.Head) || named(t.Base)) {
+		if f != name && r.ofTests(f) && (named(t.Head) || named(t.Base)) {
 			return false
 		}
 	}
 	return true
+}
+
+// ofTests says whether a file is one of tests, or stands among them.
+func (r *Reader) ofTests(name string) bool {
+	return languages.IsSource(name) && languages.IsTestSource(name) || slices.ContainsFunc(r.Touched, func(t Touch) bool {
+		return t.Path == name && (t.Class == compare.Test || t.Class == compare.Support || classes.InTestFolder(name) && t.Class == compare.Steering)
+	})
+}
+
+// foundByName says whether runners find a file that tests share by its name or folder, so that
+// none of them has to name it.
+func (r *Reader) foundByName(name string) bool {
+	v := r.Texts[name]
+	return slices.Contains(ofRunners, path.Base(path.Dir(name))) || classes.IsShared(name, v.Base) || classes.IsShared(name, v.Head)
 }
