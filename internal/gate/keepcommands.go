@@ -30,8 +30,19 @@ func (r *runner) keepCommands() {
 			case now == nil && r.sides.Deleted(was):
 				r.note("the change deletes %s", was.What)
 			case r.targetGone(now, moved):
-				gone = moved.Test[0].Text
-				r.note("the change has no %q any more: the base's is run over its sources, and there alone", gone)
+				if !slices.ContainsFunc(was.Why, func(w string) bool { return !r.sides.GoneFromHead(w) }) {
+					moved.Build = nil // they are targets of the file that is gone
+				}
+				for _, c := range moved.Test {
+					gone = c.Text
+					r.own.Gone = append(r.own.Gone, ID{Unit: moved.Dir, Command: c.Text})
+				}
+				if now != nil {
+					*now = moved
+				} else {
+					*from.to = append(*from.to, moved)
+				}
+				changed = true
 			case now == nil:
 				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, results.Listed(texts(moved), 3))
 				*from.to, changed = append(*from.to, moved), true
@@ -45,8 +56,8 @@ func (r *runner) keepCommands() {
 			}
 		}
 	}
-	tested := func(p ecosystem.Project) bool { return len(p.Test) > 0 && p.Missing == "" }
-	if gone != "" && !slices.ContainsFunc(head.Projects, tested) {
+	others := func(p ecosystem.Project) bool { return len(p.Test) > 0 && p.Missing == "" && p.Test[0].Text != gone }
+	if gone != "" && !slices.ContainsFunc(head.Projects, others) {
 		r.facts.Replaced = fmt.Sprintf("the change has no %q any more, and nothing here runs its tests in another way", gone)
 	}
 	if !changed {
@@ -58,7 +69,7 @@ func (r *runner) keepCommands() {
 }
 
 // targetGone says whether a project of the base is one for its target for tests alone, and the head
-// has none there: it could not be called.
+// has none there: that it cannot be called is no failure of the tests.
 func (r *runner) targetGone(now *ecosystem.Project, was ecosystem.Project) bool {
 	if !was.Eco.Calls || now != nil && now.Missing == "" {
 		return false

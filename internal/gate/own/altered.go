@@ -17,7 +17,7 @@ import (
 // workflow that sets another variable. As the base has them, they passed over the head's
 // sources, or are not the project's any more.
 func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
-	for _, id := range o.Beside {
+	for _, id := range slices.Concat(o.Beside, o.Gone) {
 		failing := filtered(t.Regressed, func(k results.Case) bool { return k.ID == id })
 		if len(failing) == 0 {
 			continue
@@ -32,7 +32,7 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 		steers := func(t sides.Touch) bool { return t.Class == compare.Steering && ecosystem.Inside(p.Dir, t.Path) }
 		inWorkflow := slices.ContainsFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
 		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.ProjectMovedTo(p))
-		has := now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
+		has := !slices.Contains(o.Gone, id) && now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
 		held := x != nil && !slices.ContainsFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
 		switch {
 		case inWorkflow && !has && o.touchesWorkflow():
@@ -62,6 +62,9 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 
 // ownOf are a project's own commands for its tests, with those of workflows.
 func ownOf(p ecosystem.Project) []ecosystem.Command {
+	if p.Eco.Calls {
+		return p.Test
+	}
 	out := slices.Clone(p.OwnTests)
 	for _, g := range p.Given {
 		out = append(out, g.Command)

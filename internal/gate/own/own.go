@@ -31,6 +31,7 @@ type Commands struct {
 	Tried   []string     // that were tried on the base, as [known.Wholly] names them
 	StoodIn []results.ID // that run in the place of a runner
 	Beside  []results.ID // that run beside the runner that they call
+	Gone    []results.ID // what the base calls alone, and the head no longer has: they fail there
 }
 
 // OnBase runs a project's own commands for its tests on the base, such as "make test", where
