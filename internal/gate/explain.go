@@ -126,14 +126,15 @@ func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 	}
 	over, _ := r.overlay()
 	out.Over = append(out.Over, over...)
-	tests, err := r.keptTests(ctx)
+	tests, _, err := r.keptTests(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range tests {
-		if slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool {
+		touched := slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool {
 			return ecosystem.Inside(c.Unit, t.Path) || ecosystem.Inside(path.Dir(t.Path), c.Unit)
-		}) {
+		})
+		if touched || c.Results != nil && r.sides.CalledOtherwise(c) {
 			c.Stage = StageKept
 			out.Kept = append(out.Kept, explainedCommand(c))
 		}

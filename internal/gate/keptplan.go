@@ -10,37 +10,35 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
-// keptTests are the commands of the kept arm: those that are detected in the head
-// with the base's steering and tests, where they report each test as the base's do,
-// else the base's own.
-func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
+// keptTests are the commands of the kept arm: the base's own. otherwise are those that are
+// detected in the head with the base's steering and tests, and report each test as the base's do,
+// where they are other ones: what stands in the tree may ask for another call, such as a source
+// folder, and so may what the change only puts there.
+func (r *runner) keptTests(ctx context.Context) (base, otherwise []ecosystem.Command, err error) {
 	p := r.sides.Plans[Head]
 	if !r.configured(StageTest) {
-		var err error
 		if p, err = r.keptPlan(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	how := func(c ecosystem.Command) string {
-		if c.Results == nil {
-			return c.Text
-		}
-		return c.Results.Name
-	}
-	var out []ecosystem.Command
 	for _, c := range r.sides.Plans[Base].Test {
-		unit, found := r.sides.MovedTo(c.Unit), false
+		c.Unit = r.sides.MovedTo(c.Unit)
+		at := slices.IndexFunc(p.Test, func(h ecosystem.Command) bool { return sides.SameRun(h, c) && h.Text == c.Text })
+		if at >= 0 {
+			base = append(base, p.Test[at])
+			continue
+		}
+		base = append(base, c)
+		if r.configured(StageTest) {
+			continue
+		}
 		for _, h := range p.Test {
-			if h.Eco == c.Eco && h.Unit == unit && how(h) == how(c) && (h.Text == c.Text || !r.configured(StageTest)) {
-				out, found = append(out, h), true
+			if sides.SameRun(h, c) {
+				otherwise = append(otherwise, h)
 			}
 		}
-		if !found {
-			c.Unit = unit
-			out = append(out, c)
-		}
 	}
-	return out, nil
+	return base, otherwise, nil
 }
 
 // keptPlan is what is detected in the tree of the kept arm.

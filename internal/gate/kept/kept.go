@@ -33,8 +33,9 @@ type Input struct {
 	Own       []results.ID    // commands of projects that run beside the runners of their tests
 	// OverBase makes the arm of Over again.
 	OverBase func(context.Context) (*arms.Arm, error)
-	// Commands are those that run the base's tests in the kept arm.
-	Commands func(context.Context) ([]ecosystem.Command, error)
+	// Commands are those that run the base's tests in the kept arm, as the base calls them and as
+	// they are detected there, where that is another call.
+	Commands func(context.Context) (base, otherwise []ecosystem.Command, err error)
 }
 
 // An Outcome is what became of the tests that pass on the base.
@@ -107,10 +108,11 @@ type keeper struct {
 	suite results.Suite // of the arm
 	// commands are those of the arm; steers says that what steers them is touched, so
 	// that without the base's version the head's own run.
-	commands []ecosystem.Command
-	steers   bool
-	forwards []workspace.Put // of every arm, where tests could not start without them
-	lost     []Expectation   // of commands that could not start, and of failures of which no test of the base is known
+	commands  []ecosystem.Command
+	otherwise []ecosystem.Command // as they are detected in the arm, where that is another call
+	steers    bool
+	forwards  []workspace.Put // of every arm, where tests could not start without them
+	lost      []Expectation   // of commands that could not start, and of failures of which no test of the base is known
 }
 
 // maxTogether is how long all tests may take for those that the change does not touch to be
@@ -150,12 +152,15 @@ func (k *keeper) passing() []*examined {
 
 func (k *keeper) steps(ctx context.Context) error {
 	k.on.Sides.Together = k.together()
-	if k.run = reach(k.on.Sides, k.tests, k.on.Sides.Touched); len(k.run) > 0 {
+	if k.run = k.called(reach(k.on.Sides, k.tests, k.on.Sides.Touched)); len(k.run) > 0 {
 		var err error
 		if k.arm, err = k.newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
 			return err
 		}
 		if k.suite, err = k.arm.Run(ctx, k.run); err != nil {
+			return err
+		}
+		if err := k.startDetected(ctx); err != nil {
 			return err
 		}
 		if err := k.startAgain(ctx); err != nil {
@@ -198,7 +203,7 @@ func (k *keeper) newArmOf(ctx context.Context, put func(sides.Touch) bool, what 
 	}
 	if k.commands == nil {
 		var err error
-		if k.commands, err = k.in.Commands(ctx); err != nil {
+		if k.commands, k.otherwise, err = k.in.Commands(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -149,3 +149,29 @@ func (r *Reader) Deleted(p ecosystem.Project) bool {
 	}
 	return !slices.ContainsFunc(files, func(f string) bool { return ecosystem.Inside(p.Dir, f) })
 }
+
+// SameRun says whether two commands run the tests of one folder by one runner, however they call it.
+func SameRun(a, b ecosystem.Command) bool {
+	if a.Eco != b.Eco || a.Unit != b.Unit {
+		return false
+	}
+	if a.Results == nil || b.Results == nil {
+		return a.Results == nil && b.Results == nil && a.Text == b.Text
+	}
+	return a.Results.Name == b.Results.Name
+}
+
+// CalledOtherwise says whether the head has a command of the base by another call alone.
+func (r *Reader) CalledOtherwise(c ecosystem.Command) bool {
+	c.Unit = r.MovedTo(c.Unit)
+	some := false
+	for _, h := range r.Plans[results.Head].Test {
+		if SameRun(h, c) {
+			if h.Text == c.Text {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
