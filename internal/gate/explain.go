@@ -235,12 +235,12 @@ func writeCommands(b *strings.Builder, list []ExplainedCommand) {
 	}
 }
 
-// texts are all commands of a project.
+// texts are all commands of a project, as a person types them.
 func texts(p ecosystem.Project) []string {
 	var out []string
 	for _, list := range [][]ecosystem.Command{p.Setup, p.Build, p.Lint, p.Test} {
 		for _, c := range list {
-			out = append(out, c.Text)
+			out = append(out, c.Typed())
 		}
 	}
 	return out

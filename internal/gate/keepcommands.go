@@ -146,7 +146,7 @@ func (r *runner) noteAltered(was, now ecosystem.Project) {
 func commandTexts(list []ecosystem.Command) []string {
 	var out []string
 	for _, c := range list {
-		out = append(out, strings.TrimSpace(c.Text))
+		out = append(out, strings.TrimSpace(c.Typed()))
 	}
 	return out
 }
