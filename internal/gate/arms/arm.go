@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/gate/tester"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -136,6 +137,13 @@ const maxDrops = 5
 // that do still say something.
 func (a *Arm) runPackages(ctx context.Context, s Selection, by *ecosystem.Packages) (results.Suite, error) {
 	over := results.Suite{}
+	for _, below := range a.modulesBelow(&s) {
+		suite, err := a.runPackages(ctx, below, by)
+		maps.Copy(over, suite)
+		if err != nil {
+			return over, err
+		}
+	}
 	rest := slices.DeleteFunc(slices.Clone(s.Places), func(dir string) bool { return !by.Has(a.on.Executor.Tree(a.Side).Dir, dir) })
 	for round := 0; len(rest) > 0 && round <= maxDrops; round++ {
 		suite, err := a.packagesOnce(ctx, s, rest)
@@ -164,6 +172,42 @@ func (a *Arm) runPackages(ctx context.Context, s Selection, by *ecosystem.Packag
 	return over, nil
 }
 
+// modulesBelow takes out of a selection the packages that are in a module of their own there, and
+// were none where the selection comes from; they are run in it.
+func (a *Arm) modulesBelow(s *Selection) []Selection {
+	byUnit := map[string]*Selection{}
+	s.Places = slices.DeleteFunc(slices.Clone(s.Places), func(dir string) bool {
+		unit := s.Unit
+		for _, c := range a.on.Sides.Plans[a.Side].Test {
+			if c.Eco == s.Eco && c.Results != nil && len(c.Unit) > len(unit) && ecosystem.Inside(c.Unit, dir) {
+				unit = c.Unit
+			}
+		}
+		if unit == s.Unit || slices.ContainsFunc(a.Tests, func(c ecosystem.Command) bool { return c.Eco == s.Eco && c.Unit == unit }) {
+			return false
+		}
+		if byUnit[unit] == nil {
+			byUnit[unit] = &Selection{Eco: s.Eco, Unit: unit, Tests: s.Tests}
+		}
+		byUnit[unit].Places = append(byUnit[unit].Places, dir)
+		return true
+	})
+	var out []Selection
+	for _, unit := range sorted.Keys(byUnit, strings.Compare) {
+		out = append(out, *byUnit[unit])
+	}
+	return out
+}
+
+// testsIn are the commands that run tests in a folder: of the arm, else of a module that is new there.
+func (a *Arm) testsIn(unit string) []ecosystem.Command {
+	in := func(c ecosystem.Command) bool { return c.Unit == unit }
+	if slices.ContainsFunc(a.Tests, in) {
+		return a.Tests
+	}
+	return a.on.Sides.Plans[a.Side].Test
+}
+
 func (a *Arm) packagesOnce(ctx context.Context, s Selection, dirs []string) (results.Suite, error) {
 	some := ecosystem.Part{Tests: s.Tests}
 	for _, dir := range dirs {
@@ -171,7 +215,7 @@ func (a *Arm) packagesOnce(ctx context.Context, s Selection, dirs []string) (res
 	}
 	out := results.Suite{}
 	var done []string
-	for _, c := range a.Tests {
+	for _, c := range a.testsIn(s.Unit) {
 		if c.Eco != s.Eco || c.Results == nil || c.Unit != s.Unit {
 			continue
 		}

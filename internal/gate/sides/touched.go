@@ -86,6 +86,10 @@ func (r *Reader) Classify(ctx context.Context) error {
 				continue
 			}
 			t := Touch{Path: name, File: f, Put: workspace.Put{Path: name, From: r.Base.Commit}}
+			parts := both[name] // of a file of several uses, which keeps them where it moves
+			if f.Status == change.Renamed && name == f.Path && parts.Base == nil {
+				parts.Base = both[f.OldPath].Base
+			}
 			if eco := golang.VendoredAnew(name, r.onBase, r.onHead); eco != "" {
 				t.Class, t.eco = compare.Support, eco // all of it or nothing
 			} else if eco := classes.ForTests(name, r.readBase); eco != "" {
@@ -95,7 +99,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 			} else if eco := r.takenByTests(name); eco != "" {
 				t.Class, t.eco = compare.Support, eco
 			} else if m := classes.MixtureOf(name); m != nil && !ecosystem.InFolder(name, classes.DataFolders...) {
-				if !r.mix(&t, m, both[name]) {
+				if !r.mix(&t, m, parts) {
 					continue
 				}
 			} else {
@@ -108,7 +112,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 			if t.Class == compare.Source && f.Status == change.Retyped || t.Class == compare.Source && r.linkAt(ctx, name) {
 				t.Class, t.eco = classes.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
-			if m := classes.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
+			if m := classes.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, parts) {
 				t.examples = true
 			}
 			if f.Status == change.Renamed && name == f.Path && t.Class == compare.Source && strings.EqualFold(name, f.OldPath) {
