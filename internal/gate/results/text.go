@@ -93,7 +93,7 @@ var pytestError = pattern.New(`^E {2,}`)
 // FailureLine is the line of a failed command's output that says why it failed: its own error
 // message, else its last line. Of a command that prints nothing it says so.
 func FailureLine(output string) string {
-	first, last, end, head, said := "", "", "", "", ""
+	first, last, end, head, said, around := "", "", "", "", "", ""
 	next := false
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
@@ -106,6 +106,7 @@ func FailureLine(output string) string {
 		case next && line != "":
 			first, last, end, next = cmp.Or(first, line), line, line, false
 		case frame.MatchString(line), goFrame.MatchString(line):
+			around = cmp.Or(line, around)
 		case heading.MatchString(line):
 			head = cmp.Or(head, line)
 		case complaint.MatchString(line):
@@ -119,7 +120,7 @@ func FailureLine(output string) string {
 	if strings.Contains(output, "Traceback (most recent call last)") {
 		first = last
 	}
-	line := []rune(cmp.Or(first, head, said, end, "it prints nothing"))
+	line := []rune(cmp.Or(first, head, said, end, around, "it prints nothing"))
 	return string(line[:min(len(line), 200)])
 }
 
