@@ -2,10 +2,8 @@ package gate
 
 import (
 	"context"
-	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
@@ -104,45 +102,12 @@ func (r *runner) leftBehind() []string {
 
 // leaves are such files below root, in folders of what is committed.
 func leaves(root string, committed []string) []string {
-	tracked, dirs := map[string]bool{}, map[string]bool{".": true, ".cargo": true, ".mvn": true, ".config": true}
-	for _, f := range committed {
-		tracked[f] = true
-		for dir := path.Dir(f); !dirs[dir]; dir = path.Dir(dir) {
-			dirs[dir] = true
-		}
-	}
 	var out []string
-	read := 0
-	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(root, name)
-		if err != nil || relErr != nil {
-			return nil //nolint:nilerr // what cannot be read, no command obeys
+	untracked(root, committed, func(name string, src []byte) {
+		class, _ := classes.ClassOf(name, src, classes.Referred{})
+		if class == compare.Steering || classes.ReplacesRunner(name) || path.Base(name) == "conftest.py" {
+			out = append(out, name)
 		}
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() {
-			// What a build makes in a folder of its own has settings of its own.
-			if rel == ".git" || !dirs[rel] && !classes.ReplacesRunner(rel+"/__init__.py") || ecosystem.InFolder(rel+"/x", "node_modules", "vendor", ".venv") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if tracked[rel] || slices.ContainsFunc([]string{".in", ".am"}, func(end string) bool { return tracked[rel+end] }) {
-			return nil
-		}
-		// Of a link, a pipe, what is larger than settings are and what comes after very many
-		// files the name alone says it.
-		var src []byte
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < maxSettings && read < maxLeft {
-			read++
-			if src, err = ecosystem.ReadInTree(root, rel); err != nil {
-				return nil //nolint:nilerr // as above
-			}
-		}
-		class, _ := classes.ClassOf(rel, src, classes.Referred{})
-		if class == compare.Steering || classes.ReplacesRunner(rel) || path.Base(rel) == "conftest.py" {
-			out = append(out, rel)
-		}
-		return nil
 	})
 	return out
 }

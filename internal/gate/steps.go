@@ -48,6 +48,7 @@ func decisive() []step {
 		{"packages", (*runner).list},
 		{"classes of files", (*runner).classify},
 		{"affected packages", (*runner).split},
+		{"what setup makes for tests", (*runner).madeForTests},
 		{"tests of the base", (*runner).testBase},
 		{"tests of the head", (*runner).testHead},
 		{"comparison", (*runner).compare},

@@ -62,7 +62,8 @@ func (r *Reader) inProduct(name string) bool {
 func (r *Reader) OnlyTestsName(name string) bool {
 	all := r.sourcesOfBase()
 	tests := slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
-		return f.test && (classes.Names(r.textOf(f), path.Dir(f.name), name) || classes.NamesInTree(r.textOf(f), path.Dir(f.name), name))
+		text, dir := r.textOf(f), path.Dir(f.name)
+		return f.test && (classes.Names(text, dir, name) || classes.NamesInTree(text, dir, name) || classes.Embeds(text, dir, name))
 	})
 	return tests && !r.inProduct(name)
 }
