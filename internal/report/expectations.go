@@ -148,7 +148,8 @@ func (e *Expectations) remarks() []string {
 	var out []string
 	for _, c := range e.classes() {
 		if n := len(c.tests); n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, cmp.Or(classWords[c.name], c.name)))
+			words := classWords[c.name]
+			out = append(out, fmt.Sprintf("%d %s", n, cmp.Or(verb(n, words.one, words.more), c.name)))
 		}
 	}
 	return out
@@ -156,9 +157,10 @@ func (e *Expectations) remarks() []string {
 
 // classWords are what stands behind a number of expectations in a title, where that is not the
 // name of their class.
-var classWords = map[string]string{
-	"needs_api": "in need of removed names", "cannot_apply": "that do not start", "data": "with other data",
-	"steering": "held by steering", "support": "held by support",
+var classWords = map[string]struct{ one, more string }{
+	"needs_api": {"needs removed names", "need removed names"}, "cannot_apply": {"does not start", "do not start"},
+	"data": {"has other data", "have other data"}, "steering": {"held by steering", "held by steering"},
+	"support": {"held by support", "held by support"},
 }
 
 // An Acceptance is a person's word that given-up expectations are meant.

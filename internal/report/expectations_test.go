@@ -73,7 +73,7 @@ func TestTitle(t *testing.T) {
 	r.Phase = PhaseEnd
 	r.Accepted = []Acceptance{{By: "bob"}}
 	r.Expectations = &Expectations{Held: 3, Weakened: []Expectation{{}}, Data: []Expectation{{}}}
-	if got, want := r.MakeTitle(), "PASS · accepted by bob · 1 weakened · 1 with other data · 3 of 5 old expectations hold"; got != want {
+	if got, want := r.MakeTitle(), "PASS · accepted by bob · 1 weakened · 1 has other data · 3 of 5 old expectations hold"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Believed.Suites = []string{"go test ./..."}

@@ -92,7 +92,8 @@ func (r *Report) reservations() []string {
 		out = append(out, x)
 	}
 	if e := r.Expectations; e.changed() {
-		out = append(out, strings.Join(e.remarks(), ", ")+" of "+plural(e.total(), "old expectation"))
+		n, class, _ := strings.Cut(strings.Join(e.remarks(), ", "), " ")
+		out = append(out, n+" of "+plural(e.total(), "old expectation")+" "+class)
 	}
 	return out
 }

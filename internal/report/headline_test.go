@@ -17,9 +17,9 @@ func TestHeadline(t *testing.T) {
 	}{
 		{Report{}, "3 tests pass and nothing regressed"},
 		{Report{Expectations: &Expectations{Held: 4}}, "3 tests pass and nothing regressed"},
-		{Report{Expectations: given}, "1 dropped of 4 old expectations; 3 tests pass"},
+		{Report{Expectations: given}, "1 of 4 old expectations dropped; 3 tests pass"},
 		{Report{Behaviour: differs}, "1 function behaves differently; 3 tests pass"},
-		{Report{Expectations: given, Behaviour: differs}, "1 function behaves differently, 1 dropped of 4 old expectations; 3 tests pass"},
+		{Report{Expectations: given, Behaviour: differs}, "1 function behaves differently, 1 of 4 old expectations dropped; 3 tests pass"},
 		{Report{Behaviour: []Difference{{Function: "f", Expected: true}}}, "3 tests pass and nothing regressed"},
 		{Report{Executed: &Executed{Lines: 2}}, "no test runs a changed line; 3 tests pass and nothing regressed"},
 		{Report{Executed: &Executed{Lines: 2, Ran: 2}}, "3 tests pass and nothing regressed"},
