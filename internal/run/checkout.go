@@ -167,9 +167,9 @@ func (r *Runner) leftOut(ctx context.Context, b *begun) func() string {
 		case n == 0:
 			return ""
 		case n == 1:
-			return "1 tracked file has uncommitted changes, which are not verified: --dirty takes them along, and untracked files"
+			return "1 tracked file has uncommitted changes, which are not verified: --dirty takes them along"
 		}
-		return fmt.Sprintf("%d tracked files have uncommitted changes, which are not verified: --dirty takes them along, and untracked files", n)
+		return fmt.Sprintf("%d tracked files have uncommitted changes, which are not verified: --dirty takes them along", n)
 	}
 }
 
