@@ -28,6 +28,26 @@ func TestMixtures(t *testing.T) {
 		},
 		{"a dotted key", "pyproject.toml", "", "[tool]\npytest.ini_options.addopts = \"--co\"\nother = 1\n", "[tool]\nother = 1\n"},
 		{"keys of a section", "Cargo.toml", "[lib]\nname = \"a\"\n", "[lib]\nname = \"a\"\ntest = false\n[dependencies]\nb = \"1\"\n", "[lib]\nname = \"a\"\n[dependencies]\nb = \"1\"\n"},
+		{"profiles", "Cargo.toml", "[package]\nname = \"a\"\n\n[profile.dev]\nopt-level = 1\n", "[package]\nname = \"b\"\n\n[profile.dev]\nopt-level = 1\noverflow-checks = false\n", "[package]\nname = \"b\"\n[profile.dev]\nopt-level = 1\n"},
+		{"a profile with spaces in its name", "Cargo.toml", "[package]\nname = \"a\"\n", "[package]\nname = \"a\"\n[ profile . test ]\noverflow-checks = false\n", "[package]\nname = \"a\"\n"},
+		{
+			"features that are on without a word", "Cargo.toml", "[features]\ndefault = [\"strict\"]\nstrict = []\n",
+			"[features]\ndefault = [\"fast\"]\nstrict = []\nfast = [\"dep:fast\"]\n\n[dependencies]\nfast = { version = \"1\", optional = true }\n",
+			"[dependencies]\nfast = { version = \"1\", optional = true }\n[features]\n\"default\" = [\"fast\", \"strict\"]\n\"fast\" = [\"dep:fast\"]\n\"strict\" = []\n",
+		},
+		{
+			"a feature that another one turned on", "Cargo.toml", "[features]\ndefault = [\"std\"]\nstd = [\"strict\"]\nstrict = []\n", "[features]\ndefault = [\"std\"]\nstd = []\nstrict = []\n",
+			"\n[features]\n\"default\" = [\"std\"]\n\"std\" = [\"strict\"]\n\"strict\" = []\n",
+		},
+		{
+			"a feature that is gone", "Cargo.toml", "[features]\ndefault = [\"strict\"]\nstrict = []\n", "[package]\nname = \"a\"\n",
+			"[package]\nname = \"a\"\n[features]\n\"default\" = [\"strict\"]\n\"strict\" = []\n",
+		},
+		{
+			"a dependency that was on without a word", "Cargo.toml", "[dependencies]\nb = { version = \"1\", optional = true }\n[features]\ndefault = [\"b\"]\n",
+			"[dependencies]\nb = { version = \"1\", optional = true }\n[features]\ndefault = []\n", "[dependencies]\nb = { version = \"1\", optional = true }\n[features]\n\"default\" = [\"b\"]\n",
+		},
+		{"a new feature", "Cargo.toml", "[features]\ndefault = []\n", "[features]\ndefault = [\"more\"]\nmore = []\n", "[features]\ndefault = [\"more\"]\nmore = []\n"},
 		{"ini", "setup.cfg", "[metadata]\nname = x\n[tool:pytest]\naddopts = -x\n", "[metadata]\nname = y\n", "[metadata]\nname = y\n[tool:pytest]\naddopts = -x\n"},
 		{"go.mod", "go.mod", "module m\n\ngo 1.25\n", "module m\n\ngo 1.25\n\nignore ./a\n\nrequire x.org/y v1.0.0\n", "module m\n\ngo 1.25\n\nrequire x.org/y v1.0.0\n"},
 		{

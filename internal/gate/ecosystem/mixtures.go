@@ -154,7 +154,7 @@ var (
 // these, as "section" or "section.key", into the head's TOML or INI file.
 func MergeSections(names ...string) func(base, head []byte) ([]byte, error) {
 	mine := func(name string) bool {
-		name = strings.NewReplacer(`"`, "", `'`, "").Replace(name)
+		name = strings.NewReplacer(`"`, "", `'`, "", " ", "", "\t", "").Replace(name)
 		return slices.ContainsFunc(names, func(n string) bool {
 			return name == n || strings.HasPrefix(name, n+".") || strings.HasPrefix(name, n+":") || strings.HasPrefix(n, "tool.pytest") && strings.HasPrefix(name, n+"-")
 		})

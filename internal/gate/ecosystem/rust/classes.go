@@ -27,8 +27,8 @@ func rustClasses() ecosystem.ClassTable {
 			switch {
 			case path.Base(name) == "Cargo.toml":
 				return &ecosystem.Mixture{Class: compare.Steering, Merge: ecosystem.MergeAll(
-					ecosystem.MergeSections("test", "lib.test", "lib.harness", "lib.doctest", "package.autotests", "profile.test"),
-					withoutItself)}
+					ecosystem.MergeSections("test", "lib.test", "lib.harness", "lib.doctest", "package.autotests", "profile"),
+					mergeFeatures, withoutItself)}
 			case path.Ext(name) == ".rs" && !ecosystem.InFolder(name, "tests"):
 				return &ecosystem.Mixture{Class: compare.Test, Merge: mergeRustTests}
 			}
