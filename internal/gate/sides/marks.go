@@ -20,6 +20,11 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
+	compiled, err := r.compiled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, compiled...)
 	for _, f := range r.Change.Files {
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
