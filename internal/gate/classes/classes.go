@@ -19,9 +19,11 @@ import (
 
 // A Referred is what is said of files elsewhere in a tree.
 type Referred struct {
-	Called map[string]bool        // scripts that test commands call
-	Judges map[string]string      // scripts that what declares tests has them run by, and the ecosystem of that
-	Runs   func(name string) bool // a test command gets to it, and it decides which tests run
+	Called map[string]bool   // scripts that test commands call
+	Judges map[string]string // scripts that what declares tests has them run by, and the ecosystem of that
+	// Compiles are files that settings of a compiler are an extension of.
+	Compiles map[string]bool
+	Runs     func(name string) bool // a test command gets to it, and it decides which tests run
 	// Product: sources that are no tests import it, and it tests nothing.
 	Product func(name string) bool
 	Setup   func(name string) bool // the configuration of a runner names it

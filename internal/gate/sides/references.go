@@ -26,6 +26,7 @@ type said struct {
 	steering []steeringText
 	declared []steeringText // what declares tests says of what these are given
 	recipes  []recipe
+	compiles map[string]bool // what settings of a compiler are an extension of
 }
 
 // said reads what commands of tests, and the files that these run by, say of other files.
@@ -91,7 +92,38 @@ func (r *Reader) said() said {
 			}
 		}
 	}
-	return said{called, judges, settings, steering, declared, run}
+	return said{called, judges, settings, steering, declared, run, r.extended(judges)}
+}
+
+// extended are the files that settings of TypeScript's compiler are extensions of. What a compiler
+// that is run as a test takes in so is a judge as these are.
+func (r *Reader) extended(judges map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for _, side := range []results.Side{results.Base, results.Head} {
+		if r.Plans[side] == nil {
+			continue
+		}
+		var follow func(name string, depth int)
+		follow = func(name string, depth int) {
+			src, err := ecosystem.ReadInTree(r.dir(side), name)
+			if err != nil || depth > 8 {
+				return
+			}
+			for _, other := range node.Extended(name, src) {
+				out[other] = true
+				if eco := judges[name]; eco != "" {
+					judges[other] = eco
+				}
+				follow(other, depth+1)
+			}
+		}
+		for _, name := range r.Plans[side].Files {
+			if node.IsCompilerSettings(name) && !ecosystem.IgnoredDir(path.Dir(name)) || judges[name] != "" && path.Ext(name) == ".json" {
+				follow(name, 0)
+			}
+		}
+	}
+	return out
 }
 
 // Referred reads what the trees say of files elsewhere.
@@ -112,6 +144,7 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 	return classes.Referred{
 		Called:   called,
 		Judges:   in.judges,
+		Compiles: in.compiles,
 		Runs:     r.runsTests(called),
 		Product:  r.product(called),
 		Doctests: doctests,

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -98,7 +99,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 				t.Class, t.eco = compare.Support, eco
 			} else if eco := r.takenByTests(name); eco != "" {
 				t.Class, t.eco = compare.Support, eco
-			} else if m := classes.MixtureOf(name); m != nil && !ecosystem.InFolder(name, classes.DataFolders...) {
+			} else if m := r.mixtureOf(name, parts, also); m != nil && !ecosystem.InFolder(name, classes.DataFolders...) {
 				if !r.mix(&t, m, parts) {
 					continue
 				}
@@ -128,6 +129,26 @@ func (r *Reader) Classify(ctx context.Context) error {
 	r.leaveBuilt(out)
 	r.Touched = append(out, r.inTheWay(out)...)
 	return nil
+}
+
+// mixtureOf returns how the two versions of a file are merged, nil where it is of one class, such as
+// settings of a compiler that is run as a test.
+func (r *Reader) mixtureOf(name string, v classes.Versions, also classes.Referred) *ecosystem.Mixture {
+	switch {
+	case also.Judges[name] != "":
+	case node.IsCompilerSettings(name), also.Compiles[name]:
+		return node.CompilerMixture(name, v.Base, r.readBase, r.readHead)
+	}
+	return classes.MixtureOf(name)
+}
+
+// readHead reads a file of the head, nil where it has none.
+func (r *Reader) readHead(name string) []byte {
+	src, err := ecosystem.ReadInTree(r.dir(results.Head), name)
+	if err != nil {
+		return nil
+	}
+	return src
 }
 
 // linkAt says whether either side has a symbolic link at a path.
