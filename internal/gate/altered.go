@@ -19,16 +19,11 @@ const maxInstalled = 20000
 // the head's tree what they are in the base's, though the change asks for no other version:
 // its setup or build wrote into them.
 func (r *runner) altered() []string {
-	base, err := os.OpenRoot(r.executor.Prepared(Base).Tree.Dir)
-	if err != nil {
+	base, head, done := r.bothTrees()
+	if base == nil {
 		return nil
 	}
-	defer base.Close()
-	head, err := os.OpenRoot(r.executor.Prepared(Head).Tree.Dir)
-	if err != nil {
-		return nil
-	}
-	defer head.Close()
+	defer done()
 	var out []string
 	left := maxInstalled
 	for _, p := range r.sides.Plans[Base].Projects {
@@ -51,6 +46,41 @@ func (r *runner) altered() []string {
 	out = slices.DeleteFunc(out, func(name string) bool {
 		return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return strings.HasPrefix(name, f.Path+"/") })
 	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// bothTrees are the prepared trees of both sides, and what closes them; nil where they cannot be read.
+func (r *runner) bothTrees() (base, head *os.Root, done func()) {
+	base, err := os.OpenRoot(r.executor.Prepared(Base).Tree.Dir)
+	if err != nil {
+		return nil, nil, nil
+	}
+	head, err = os.OpenRoot(r.executor.Prepared(Head).Tree.Dir)
+	if err != nil {
+		base.Close()
+		return nil, nil, nil
+	}
+	return base, head, func() {
+		base.Close()
+		head.Close()
+	}
+}
+
+// older are packages that tests compare with and of which the change has an older version: what
+// that finds equal may differ.
+func (r *runner) older() []string {
+	base, head, done := r.bothTrees()
+	if base == nil {
+		return nil
+	}
+	defer done()
+	var out []string
+	for _, p := range r.sides.Plans[Base].Projects {
+		if p.Eco.Older != nil {
+			out = append(out, p.Eco.Older(base.FS(), head.FS(), p.Dir)...)
+		}
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -32,6 +32,10 @@ func (r *runner) rewritten(ctx context.Context) error {
 	if files := r.altered(); len(files) > 0 {
 		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change alters what it has installed for tests: "+results.Listed(files, 5))
 	}
+	if older := r.older(); len(older) > 0 {
+		r.ask("the change has tests compare with an older version: %s", results.Listed(older, 3))
+		r.notCovered("what the base's tests hold with the base's version of what they compare with: %s", results.Listed(older, 3))
+	}
 	return nil
 }
 

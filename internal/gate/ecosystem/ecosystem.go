@@ -117,6 +117,10 @@ type Ecosystem struct {
 	// package. nil: what is installed lies elsewhere.
 	Installed func(base, head fs.FS, dir string, says, bumped func(name string) bool) []string
 
+	// Older are packages in the folder of a project that tests compare with, or run by, and of which
+	// the head has an older version, each with both; nil: versions are not known.
+	Older func(base, head fs.FS, dir string) []string
+
 	// Unimport is a file of tests without the import of a name that its output says is not
 	// there, so that its tests run that do not use it; nil: the language loads no file for a
 	// single name. ok is false where the file does not import the name by itself.

@@ -48,3 +48,13 @@ func TOMLLockOrigins(src []byte) Origins {
 	}
 	return out
 }
+
+// TOMLLockVersions reads the versions in such a lockfile.
+func TOMLLockVersions(src []byte) map[string][]string {
+	doc, _ := ParseTOML(src)
+	out := map[string][]string{}
+	for _, p := range doc.Tables("package") {
+		out[p.Text("name")] = append(out[p.Text("name")], p.Text("version"))
+	}
+	return out
+}

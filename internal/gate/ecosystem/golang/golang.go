@@ -41,6 +41,7 @@ func New() *ecosystem.Ecosystem {
 			return "go generate ./..."
 		},
 		Steers:   steersGo,
+		Older:    olderModules,
 		Same:     sameTokens,
 		Adopt:    adoptGoTest,
 		Caches:   true,

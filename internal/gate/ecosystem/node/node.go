@@ -51,7 +51,7 @@ func New() *ecosystem.Ecosystem {
 		},
 		Adopt:    adoptNode,
 		Absent:   absentInNode,
-		Unimport: unimportNode, Installed: installedNode,
+		Unimport: unimportNode, Installed: installedNode, Older: olderPackages,
 		Pin: pinNode,
 	}
 }

@@ -62,3 +62,23 @@ func composerOrigins(src []byte) ecosystem.Origins {
 	}
 	return out
 }
+
+// composerVersions reads the versions in a composer.lock.
+func composerVersions(src []byte) map[string][]string {
+	type pkg struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	var lock struct {
+		Packages []pkg `json:"packages"`
+		Dev      []pkg `json:"packages-dev"`
+	}
+	if json.Unmarshal(src, &lock) != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, p := range append(lock.Packages, lock.Dev...) {
+		out[p.Name] = append(out[p.Name], p.Version)
+	}
+	return out
+}

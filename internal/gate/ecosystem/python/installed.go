@@ -58,3 +58,19 @@ func modulesOf(tree fs.FS, info, name string) []string {
 	}
 	return out
 }
+
+// olderPython are the installed packages that tests compare with, or run by, of which the head has
+// an older version.
+func olderPython(base, head fs.FS, dir string) []string {
+	versions := func(tree fs.FS) map[string][]string {
+		found, err := fs.Glob(tree, path.Join(dir, ".venv/lib/python*/site-packages/*.dist-info"))
+		out := map[string][]string{}
+		for _, at := range found {
+			if name, version, ok := strings.Cut(strings.TrimSuffix(path.Base(at), ".dist-info"), "-"); ok && err == nil {
+				out[name] = append(out[name], version)
+			}
+		}
+		return out
+	}
+	return ecosystem.OlderOf(versions(base), versions(head))
+}

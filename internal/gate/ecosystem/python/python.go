@@ -44,6 +44,7 @@ func New() *ecosystem.Ecosystem {
 		IsSource:   func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		Steers:     steersPython,
 		Adopt:      adoptPython,
+		Older:      olderPython,
 		Absent:     absentInPython,
 		Unimport:   unimportPython, Installed: installedPython,
 	}

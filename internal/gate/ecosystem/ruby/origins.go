@@ -39,3 +39,15 @@ func gemLockOrigins(src []byte) ecosystem.Origins {
 	}
 	return out
 }
+
+// gemVersion is a gem of a Gemfile.lock with its version, and not what it needs.
+var gemVersion = pattern.New(`(?m)^ {4}([\w.-]+) \(([^)\n]+)\)$`)
+
+// gemVersions reads the versions in a Gemfile.lock.
+func gemVersions(src []byte) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range gemVersion.FindAllStringSubmatch(string(src), -1) {
+		out[m[1]] = append(out[m[1]], m[2])
+	}
+	return out
+}

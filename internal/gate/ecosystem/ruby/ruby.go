@@ -51,6 +51,7 @@ func New() *ecosystem.Ecosystem {
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"Gemfile", "Gemfile.lock", ".rspec"}, path.Base(name)) || path.Ext(name) == ".gemspec"
 		},
+		Older: ecosystem.OlderIn("Gemfile.lock", gemVersions),
 		Absent: func(output string) (string, bool) {
 			m := rubyMissing.FindStringSubmatch(output)
 			if m == nil {

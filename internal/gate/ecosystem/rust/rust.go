@@ -51,6 +51,7 @@ func New() *ecosystem.Ecosystem {
 			return slices.Contains([]string{"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "build.rs"}, path.Base(name))
 		},
 		Adopt: adoptCargo,
+		Older: ecosystem.OlderIn("Cargo.lock", ecosystem.TOMLLockVersions),
 		Absent: func(output string) (string, bool) {
 			m := rustMissing.FindStringSubmatch(output)
 			if m == nil {
