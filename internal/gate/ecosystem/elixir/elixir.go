@@ -18,6 +18,7 @@ import (
 var elixirHolds = pattern.New(`(?m)^\s*use\s+ExUnit\.Case\b`)
 
 func elixirClasses() ecosystem.ClassTable {
+	mixed := ecosystem.MixedBy(map[string]*ecosystem.Mixture{"mix.exs": {Class: compare.Steering, Merge: ecosystem.MergeLines(saysMixTests)}})
 	return ecosystem.ClassTable{
 		Support: ecosystem.Called("test_helper.exs"),
 		Test: func(name string, _ []byte) bool {
@@ -26,7 +27,12 @@ func elixirClasses() ecosystem.ClassTable {
 		Holds:   ecosystem.WhereWritten([]string{"lib"}, elixirHolds),
 		Folders: []string{"test"},
 		Origins: ecosystem.OriginsIn(map[string]func([]byte) ecosystem.Origins{"mix.exs": mixOrigins}),
-		Mixed:   ecosystem.MixedBy(map[string]*ecosystem.Mixture{"mix.exs": {Class: compare.Steering, Merge: ecosystem.MergeLines(saysMixTests)}}),
+		Mixed: func(name string) *ecosystem.Mixture {
+			if ecosystem.InFolder(name, "config") && slices.Contains([]string{"config.exs", "runtime.exs"}, path.Base(name)) {
+				return &ecosystem.Mixture{Class: compare.Steering, Merge: mergeConfig}
+			}
+			return mixed(name)
+		},
 	}
 }
 
