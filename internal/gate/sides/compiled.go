@@ -3,7 +3,9 @@ package sides
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -17,24 +19,19 @@ import (
 // flags that alter what their lines mean, macros that they ask for, an older standard.
 func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 	var out []classes.Mark
+	var standard classes.Mark // the first line that names one
+	var was, is []byte        // what files say of how C is compiled, but for what binds the product alone
 	defined := map[string]*definition{}
 	for _, f := range r.Change.Files {
-		if f.Status == change.Deleted || f.Binary || !native.SaysFlags(f.Path) && !native.IsProductSource(f.Path) {
+		says := native.SaysFlags(f.Path)
+		if f.Binary || !says && !native.IsProductHeader(f.Path) {
 			continue
 		}
-		head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, err
-			}
-			continue // a submodule, or a link
-		}
-		v := classes.Versions{Base: r.readBase(cmp.Or(f.OldPath, f.Path)), Head: head}
-		added, err := r.addedText(ctx, f)
+		v, added, err := r.bothOf(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		if !native.SaysFlags(f.Path) {
+		if !says {
 			note(defined, f.Path, native.MacrosIn(v.Base), native.MacrosIn(v.Head), added, true)
 			continue
 		}
@@ -47,65 +44,94 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 				out = append(out, mark(f.Path, n, what, added[n]))
 			}
 		}
-		base := withoutLines(v.Base, native.OfTargets(f.Path, v.Base, v.Base))
-		head = withoutLines(v.Head, own)
+		base, head := withoutLines(v.Base, native.OfTargets(f.Path, v.Base, v.Base)), withoutLines(v.Head, own)
 		note(defined, f.Path, native.Definitions(f.Path, base), native.Definitions(f.Path, head), added, false)
-		if native.Lowered(native.Standards(string(base)), native.Standards(string(head)), r.testsOfC(native.AsksStandard.MatchString)) {
+		was, is = append(append(was, base...), '\n'), append(append(is, head...), '\n')
+		if standard.Text == "" {
 			n, text := firstWith(added, func(line string) bool { return len(native.Standards(line)) > 0 })
-			out = append(out, mark(f.Path, n, "has tests compiled by an older standard", text))
+			standard = mark(f.Path, n, "has tests compiled by an older standard", text)
 		}
 	}
+	if before, now := native.Standards(string(was)), native.Standards(string(is)); native.Lowered(before, now, false) ||
+		native.Lowered(before, now, true) && r.testsOfC(native.AsksStandard.MatchString) {
+		out = append(out, standard)
+	}
 	return append(out, r.askedFor(defined)...), nil
+}
+
+// bothOf are the versions of a file of the change, and the lines that the head adds to it.
+func (r *Reader) bothOf(ctx context.Context, f change.File) (classes.Versions, map[int]string, error) {
+	v := classes.Versions{Base: r.readBase(cmp.Or(f.OldPath, f.Path))}
+	if f.Status == change.Deleted {
+		return v, nil, nil
+	}
+	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
+	if err != nil {
+		if ctx.Err() != nil {
+			return v, nil, err
+		}
+		return v, nil, nil // a submodule, or a link
+	}
+	v.Head = head
+	added, err := r.addedText(ctx, f)
+	return v, added, err
 }
 
 // A definition is a macro, or an option of a build, with its values in the files of the change.
 type definition struct {
 	was, is string
-	at      classes.Mark
-	source  bool // a source defines it
+	file    string         // in which they differ; empty: in none
+	added   map[int]string // of it
+	source  bool           // none but sources define it
 }
 
+// note adds what one file defines, or defined.
 func note(all map[string]*definition, file string, was, is map[string]string, added map[int]string, source bool) {
-	for name := range was {
-		if all[name] == nil {
-			all[name] = &definition{source: true}
+	for _, names := range []map[string]string{was, is} {
+		for name := range names {
+			d := all[name]
+			if d == nil {
+				d = &definition{source: true}
+				all[name] = d
+			}
+			d.source = d.source && source
+			if was[name] != is[name] && d.file == "" {
+				d.file, d.added = file, added
+			}
 		}
-		all[name].was += was[name]
-		all[name].source = all[name].source && source
 	}
-	for name := range is {
-		if all[name] == nil {
-			all[name] = &definition{source: true}
-		}
-		all[name].is += is[name]
-		all[name].source = all[name].source && source
+	for name, value := range was {
+		all[name].was += value
 	}
-	for name, d := range all {
-		if was[name] == is[name] || d.at.Path != "" {
-			continue
-		}
-		n, text := firstWith(added, func(line string) bool { return native.NamesWord([]byte(line), name) })
-		if text == "" {
-			text = name
-		}
-		d.at = mark(file, n, "defines otherwise what tests ask for", text)
+	for name, value := range is {
+		all[name].is += value
 	}
 }
 
 // askedFor are the definitions that are not what they are on the base, and by which a test of it
 // decides what it compiles. One of a source is that where the test has another one by default.
 func (r *Reader) askedFor(defined map[string]*definition) []classes.Mark {
+	differ := func(name string) bool {
+		return defined[name].was != defined[name].is && !native.OfTheSystem.MatchString(name)
+	}
+	names := slices.DeleteFunc(sorted.Keys(defined, strings.Compare), func(name string) bool { return !differ(name) })
+	if len(names) == 0 {
+		return nil
+	}
+	asked, byDefault := map[string]bool{}, map[string]bool{}
+	r.testsOfC(func(text string) bool {
+		maps.Copy(asked, native.AskedFor(text))
+		maps.Copy(byDefault, native.Defaults(text))
+		return false
+	})
 	var out []classes.Mark
-	for _, name := range sorted.Keys(defined, strings.Compare) {
+	for _, name := range names {
 		d := defined[name]
-		if d.was == d.is || native.OfTheSystem.MatchString(name) {
+		if !byDefault[name] && (d.source || !asked[name]) {
 			continue
 		}
-		if r.testsOfC(func(text string) bool {
-			return strings.Contains(text, name) && (native.Defaults(text)[name] || !d.source && native.AskedFor(text)[name])
-		}) {
-			out = append(out, d.at)
-		}
+		n, text := firstWith(d.added, func(line string) bool { return native.NamesWord([]byte(line), name) })
+		out = append(out, mark(d.file, n, "defines otherwise what tests ask for", cmp.Or(text, name)))
 	}
 	return out
 }

@@ -60,7 +60,7 @@ func AskedFor(src string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range asks.FindAllStringSubmatch(src, -1) {
 		for _, w := range macroName.FindAllString(m[1], -1) {
-			out[w] = w != "defined"
+			out[w] = true
 		}
 	}
 	return out
@@ -70,7 +70,9 @@ func AskedFor(src string) map[string]bool {
 func Defaults(src string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range defaultsIn.FindAllStringSubmatch(src, -1) {
-		out[m[1]] = m[1] == m[2]
+		if m[1] == m[2] {
+			out[m[1]] = true
+		}
 	}
 	return out
 }

@@ -243,3 +243,8 @@ func IsSource(name string) bool { return slices.Contains(cExts, path.Ext(name)) 
 func IsProductSource(name string) bool {
 	return IsSource(name) && !ecosystem.IsTestFolder(name, cTestFolders)
 }
+
+// IsProductHeader recognises headers that lie in no folder of tests.
+func IsProductHeader(name string) bool {
+	return IsProductSource(name) && !slices.Contains([]string{".c", ".cc", ".cpp", ".cxx", ".m", ".mm"}, path.Ext(name))
+}
