@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -35,7 +36,8 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 			note(defined, f.Path, native.MacrosIn(v.Base), native.MacrosIn(v.Head), added, true)
 			continue
 		}
-		own := native.OfTargets(f.Path, v.Head, v.Base)
+		alone := !r.testsBelow(path.Dir(f.Path))
+		own := native.OfTargets(f.Path, v.Head, v.Base, alone)
 		for n := range own {
 			delete(added, n)
 		}
@@ -44,7 +46,7 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 				out = append(out, mark(f.Path, n, what, added[n]))
 			}
 		}
-		base, head := withoutLines(v.Base, native.OfTargets(f.Path, v.Base, v.Base)), withoutLines(v.Head, own)
+		base, head := withoutLines(v.Base, native.OfTargets(f.Path, v.Base, v.Base, alone)), withoutLines(v.Head, own)
 		note(defined, f.Path, native.Definitions(f.Path, base), native.Definitions(f.Path, head), added, false)
 		was, is = append(append(was, base...), '\n'), append(append(is, head...), '\n')
 		if standard.Text == "" {
@@ -144,6 +146,13 @@ func (r *Reader) testsOfC(is func(text string) bool) bool {
 		}
 	}
 	return false
+}
+
+// testsBelow says whether the base has tests in C or C++ below a folder.
+func (r *Reader) testsBelow(dir string) bool {
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		return native.IsSource(f.name) && ecosystem.Inside(dir, f.name) && (f.test || classes.InTestFolder(f.name) || languages.IsTestFile(f.name))
+	})
 }
 
 func mark(file string, line int, what, text string) classes.Mark {

@@ -31,13 +31,16 @@ type said struct {
 
 // said reads what commands of tests, and the files that these run by, say of other files.
 func (r *Reader) said() said {
-	called, judges := map[string]bool{}, map[string]string{}
+	called, judges, loads := map[string]bool{}, map[string]string{}, map[string]bool{}
 	var settings []string
 	var steering, declared []steeringText
 	var run []recipe
 	note := func(dir, text string) {
 		for config, eco := range node.CompilerSettings(text) {
 			judges[path.Join(dir, config)] = eco
+		}
+		for _, config := range node.LoaderSettings(text) {
+			loads[path.Join(dir, config)] = true
 		}
 		for _, w := range ecosystem.CalledIn(text) {
 			called[path.Join(dir, w)] = true
@@ -92,13 +95,14 @@ func (r *Reader) said() said {
 			}
 		}
 	}
-	return said{called, judges, settings, steering, declared, run, r.extended(judges)}
+	return said{called, judges, settings, steering, declared, run, r.extended(judges, loads)}
 }
 
-// extended are the files that settings of TypeScript's compiler are extensions of. What a compiler
+// extended are the files that settings of TypeScript's compiler are extensions of, with those that
+// recipes have tests loaded by. What a compiler
 // that is run as a test takes in so is a judge as these are.
-func (r *Reader) extended(judges map[string]string) map[string]bool {
-	out := map[string]bool{}
+func (r *Reader) extended(judges map[string]string, loads map[string]bool) map[string]bool {
+	out := maps.Clone(loads)
 	for _, side := range []results.Side{results.Base, results.Head} {
 		if r.Plans[side] == nil {
 			continue
@@ -118,7 +122,7 @@ func (r *Reader) extended(judges map[string]string) map[string]bool {
 			}
 		}
 		for _, name := range r.Plans[side].Files {
-			if node.IsCompilerSettings(name) && !ecosystem.IgnoredDir(path.Dir(name)) || judges[name] != "" && path.Ext(name) == ".json" {
+			if node.IsCompilerSettings(name) && !ecosystem.IgnoredDir(path.Dir(name)) || loads[name] || judges[name] != "" && path.Ext(name) == ".json" {
 				follow(name, 0)
 			}
 		}

@@ -54,7 +54,7 @@ func (r *Reader) readBoth(ctx context.Context) (map[string]classes.Versions, err
 			if _, done := out[name]; done || name == "" || f.Binary || ecosystem.IsDoc(name) {
 				continue
 			}
-			if len(out) > maxRead && !languages.IsTestSource(name) && classes.MixtureOf(name) == nil {
+			if len(out) > maxRead && !languages.IsTestSource(name) && classes.MixtureOf(name) == nil && !node.IsCompilerSettings(name) {
 				continue // its path has to do
 			}
 			var v classes.Versions
@@ -135,7 +135,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 // settings of a compiler that is run as a test.
 func (r *Reader) mixtureOf(name string, v classes.Versions, also classes.Referred) *ecosystem.Mixture {
 	switch {
-	case also.Judges[name] != "":
+	case also.Judges[name] != "", classes.InTestFolder(name): // all of it is of tests
 	case node.IsCompilerSettings(name), also.Compiles[name]:
 		return node.CompilerMixture(name, v.Base, r.readBase, r.readHead)
 	}

@@ -62,6 +62,7 @@ func Alters(name, line string) string {
 var (
 	cmakeOfTarget = pattern.New(`(?is)\b(?:target_(?:compile_options|compile_definitions|compile_features|link_options)\s*\(\s*([\w.+:-]+)\s+(?:BEFORE\s+)?PRIVATE\b|set_target_properties\s*\(\s*([\w.+:-]+)\s+PROPERTIES\b)([^()]*)\)`)
 	cmakeOfSource = pattern.New(`(?is)\bset_source_files_properties\s*\(([^()$]*)\)`)
+	cmakeOfFolder = pattern.New(`(?i)\badd_(?:compile_options|definitions|compile_definitions|link_options)\s*\([^()]*\)`)
 	cmakeLibrary  = pattern.New(`(?i)\badd_library\s*\(\s*([\w.+:-]+)([^()]*)\)`)
 	cmakeShared   = pattern.New(`\b(?:PUBLIC|INTERFACE)\b|\bINTERFACE_`)
 	mesonOfTarget = pattern.New(`\b(?:((?:static_|shared_|both_)?library)|executable)\s*\(\s*'([^']+)'(?:[^()]|\([^()]*\))*\)`)
@@ -70,8 +71,9 @@ var (
 )
 
 // OfTargets are the lines of a file, from 1, that bind libraries of the product alone, or programs
-// of which the base says nothing: no test of the base is compiled or linked by them.
-func OfTargets(name string, src, base []byte) map[int]bool {
+// of which the base says nothing: no test of the base is compiled or linked by them. alone says that
+// the base has no test below the folder of the file.
+func OfTargets(name string, src, base []byte, alone bool) map[int]bool {
 	text := string(src)
 	out := map[int]bool{}
 	note := func(from, to int) {
@@ -94,6 +96,11 @@ func OfTargets(name string, src, base []byte) map[int]bool {
 	}
 	for _, m := range cmakeOfSource.FindAllStringSubmatchIndex(text, -1) {
 		if !tests(text[m[2]:m[3]]) {
+			note(m[0], m[1])
+		}
+	}
+	if alone && path.Base(name) == "CMakeLists.txt" && !cmakeDeclares.Match(src) && !cmakeDeclares.Match(base) && !tests(text) {
+		for _, m := range cmakeOfFolder.FindAllStringSubmatchIndex(text, -1) {
 			note(m[0], m[1])
 		}
 	}

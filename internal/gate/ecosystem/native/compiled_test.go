@@ -57,21 +57,25 @@ func TestOfTargets(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		what, file, base, head string
+		alone                  bool
 		want                   []int
 	}{
-		{"a library's own", "CMakeLists.txt", "", "add_library(shop a.c)\ntarget_compile_options(shop\n  PRIVATE -ffast-math)\n", []int{2, 3}},
-		{"a library's, which its users get", "CMakeLists.txt", "", "add_library(shop a.c)\ntarget_compile_options(shop PRIVATE -O2 PUBLIC -ffast-math)\n", nil},
-		{"a library of tests", "CMakeLists.txt", "", "add_library(t OBJECT tests/a.c)\ntarget_compile_options(t PRIVATE -ffast-math)\n", nil},
-		{"a program of the base", "CMakeLists.txt", "add_executable(a a.c)\n", "add_executable(a a.c)\ntarget_compile_options(a PRIVATE -ffast-math)\n", nil},
-		{"a new program", "CMakeLists.txt", "add_executable(a a.c)\n", "add_executable(b b.c)\ntarget_link_options(b PRIVATE -Wl,--wrap=read)\n", []int{2}},
-		{"sources", "CMakeLists.txt", "", "set_source_files_properties(a.c PROPERTIES COMPILE_OPTIONS -ffast-math)\nset_source_files_properties(tests/a.c PROPERTIES COMPILE_OPTIONS -ffast-math)\n", []int{1}},
-		{"a library of Meson", "meson.build", "", "lib = static_library('shop', files('a.c'),\n  c_args: ['-ffast-math'])\n", []int{1, 2}},
-		{"a program of Meson", "meson.build", "e = executable('a', 'a.c')\n", "e = executable('a', 'a.c', c_args: ['-ffast-math'])\n", nil},
-		{"a library of Automake", "Makefile.am", "", "libshop_la_CFLAGS = -ffast-math\nAM_CFLAGS = -ffast-math\ntest_a_CFLAGS = -ffast-math\n", []int{1}},
+		{"a library's own", "CMakeLists.txt", "", "add_library(shop a.c)\ntarget_compile_options(shop\n  PRIVATE -ffast-math)\n", false, []int{2, 3}},
+		{"a library's, which its users get", "CMakeLists.txt", "", "add_library(shop a.c)\ntarget_compile_options(shop PRIVATE -O2 PUBLIC -ffast-math)\n", false, nil},
+		{"a library of tests", "CMakeLists.txt", "", "add_library(t OBJECT tests/a.c)\ntarget_compile_options(t PRIVATE -ffast-math)\n", false, nil},
+		{"a program of the base", "CMakeLists.txt", "add_executable(a a.c)\n", "add_executable(a a.c)\ntarget_compile_options(a PRIVATE -ffast-math)\n", false, nil},
+		{"a new program", "CMakeLists.txt", "add_executable(a a.c)\n", "add_executable(b b.c)\ntarget_link_options(b PRIVATE -Wl,--wrap=read)\n", false, []int{2}},
+		{"sources", "CMakeLists.txt", "", "set_source_files_properties(a.c PROPERTIES COMPILE_OPTIONS -ffast-math)\nset_source_files_properties(tests/a.c PROPERTIES COMPILE_OPTIONS -ffast-math)\n", false, []int{1}},
+		{"a library of Meson", "meson.build", "", "lib = static_library('shop', files('a.c'),\n  c_args: ['-ffast-math'])\n", false, []int{1, 2}},
+		{"a program of Meson", "meson.build", "e = executable('a', 'a.c')\n", "e = executable('a', 'a.c', c_args: ['-ffast-math'])\n", false, nil},
+		{"a library of Automake", "Makefile.am", "", "libshop_la_CFLAGS = -ffast-math\nAM_CFLAGS = -ffast-math\ntest_a_CFLAGS = -ffast-math\n", false, []int{1}},
+		{"a folder without tests", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\nset(CMAKE_C_FLAGS -ffast-math PARENT_SCOPE)\n", true, []int{1}},
+		{"a folder with tests", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\n", false, nil},
+		{"a folder that builds tests of another one", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\nadd_executable(a ../tests/a.c)\n", true, nil},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			if got := slices.Sorted(maps.Keys(OfTargets(tt.file, []byte(tt.head), []byte(tt.base)))); !slices.Equal(got, tt.want) {
+			if got := slices.Sorted(maps.Keys(OfTargets(tt.file, []byte(tt.head), []byte(tt.base), tt.alone))); !slices.Equal(got, tt.want) {
 				t.Errorf("lines %v, want %v", got, tt.want)
 			}
 		})

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,5 +43,20 @@ func TestCompilerMixture(t *testing.T) {
 				t.Errorf("-want +got\n%s", d)
 			}
 		})
+	}
+}
+
+// TestLoaderSettings holds where recipes name the settings that tests are loaded by.
+func TestLoaderSettings(t *testing.T) {
+	t.Parallel()
+	for recipe, want := range map[string][]string{
+		"TS_NODE_PROJECT=config/ts.json mocha -r ts-node/register": {"config/ts.json"},
+		"tsx --tsconfig ./config/ts.json --test test/":             {"./config/ts.json"},
+		"ts-node -P config/ts.json run.ts && npm run -P other":     {"config/ts.json"},
+		"mocha --config .mocharc.json":                             nil,
+	} {
+		if got := LoaderSettings(recipe); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", recipe, got, want)
+		}
 	}
 }

@@ -32,3 +32,15 @@ func CompilerSettings(recipe string) map[string]string {
 	}
 	return out
 }
+
+var loaderProject = pattern.New(`(?:\b(?:TS_NODE_PROJECT|TSX_TSCONFIG_PATH)=|--(?:tsconfig|project|tsconfig-override)[\s=]+|\s-P[\s=]*)["']?([\w./-]+\.json)\b`)
+
+// LoaderSettings are the files by which a recipe has tests compiled while they are loaded, by
+// whatever name.
+func LoaderSettings(recipe string) []string {
+	var out []string
+	for _, m := range loaderProject.FindAllStringSubmatch(recipe, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
