@@ -25,7 +25,7 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 	defined := map[string]*definition{}
 	for _, f := range r.Change.Files {
 		says := native.SaysFlags(f.Path)
-		if f.Binary || !says && !native.IsProductHeader(f.Path) {
+		if f.Binary || !says && (!native.IsProductSource(f.Path) || f.Added == 0) && !native.IsProductHeader(f.Path) {
 			continue
 		}
 		v, added, err := r.bothOf(ctx, f)
@@ -33,7 +33,10 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 			return nil, err
 		}
 		if !says {
-			note(defined, f.Path, native.MacrosIn(v.Base), native.MacrosIn(v.Head), added, true)
+			out = append(out, altering(f.Path, added, native.AltersInSource)...)
+			if native.IsProductHeader(f.Path) {
+				note(defined, f.Path, native.MacrosIn(v.Base), native.MacrosIn(v.Head), added, true)
+			}
 			continue
 		}
 		alone := !r.testsBelow(path.Dir(f.Path))
@@ -41,11 +44,7 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 		for n := range own {
 			delete(added, n)
 		}
-		for _, n := range sorted.Keys(added, func(a, b int) int { return a - b }) {
-			if what := native.Alters(f.Path, added[n]); what != "" {
-				out = append(out, mark(f.Path, n, what, added[n]))
-			}
-		}
+		out = append(out, altering(f.Path, added, native.Alters)...)
 		base, head := withoutLines(v.Base, native.OfTargets(f.Path, v.Base, v.Base, alone)), withoutLines(v.Head, own)
 		note(defined, f.Path, native.Definitions(f.Path, base), native.Definitions(f.Path, head), added, false)
 		was, is = append(append(was, base...), '\n'), append(append(is, head...), '\n')
@@ -59,6 +58,17 @@ func (r *Reader) compiled(ctx context.Context) ([]classes.Mark, error) {
 		out = append(out, standard)
 	}
 	return append(out, r.askedFor(defined)...), nil
+}
+
+// altering are the marks of lines that alter what tests mean.
+func altering(file string, lines map[int]string, alters func(name, line string) string) []classes.Mark {
+	var out []classes.Mark
+	for _, n := range sorted.Keys(lines, func(a, b int) int { return a - b }) {
+		if what := alters(file, lines[n]); what != "" {
+			out = append(out, mark(file, n, what, lines[n]))
+		}
+	}
+	return out
 }
 
 // bothOf are the versions of a file of the change, and the lines that the head adds to it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAlters holds which lines of builds alter what tests mean that nobody touched, and which honest
+// TestAlters holds which lines of builds alter what tests mean that no one touched, and which honest
 // ones do not.
 func TestAlters(t *testing.T) {
 	t.Parallel()
@@ -16,7 +16,7 @@ func TestAlters(t *testing.T) {
 			`add_compile_definitions(_GNU_SOURCE strcmp=strcasecmp)`, `target_compile_definitions(shop PUBLIC strcmp=strcasecmp)`, `add_definitions(-Disnan=0*)`, `  "fabs(x)=0"`, `add_compile_options("-Dassert(x)=(void)(x)")`,
 			`add_compile_options("-D" "memcmp=same")`, `add_definitions(-DASSERT_EQ=eq)`, `add_definitions(-DDOCTEST_CONFIG_DISABLE)`, `add_definitions(-Dif=while)`,
 			`add_link_options(-Wl,--defsym=__assert_fail=price)`, `target_link_options(shop INTERFACE -Wl,--wrap=strcmp)`, `add_link_options(LINKER:--wrap,strcmp)`, `add_link_options("SHELL:-Xlinker --wrap=strcmp")`, `add_link_options(-Wl,-z,muldefs)`,
-			`add_compile_options(-include ${CMAKE_SOURCE_DIR}/config.h)`, `target_precompile_headers(shop PUBLIC all.h)`,
+			`add_compile_options(-include ${CMAKE_SOURCE_DIR}/config.h)`, `target_precompile_headers(shop PUBLIC all.h)`, `include(src/CMakeLists.txt)`,
 		},
 		"meson.build":  {`add_project_arguments('-O2', '-ffast-math', language: 'c')`, `add_global_arguments('-D_GNU_SOURCE', '-Dstrcmp=strcasecmp', language: 'c')`, `add_project_link_arguments('-Wl,--wrap=strcmp', language: 'c')`, `add_project_arguments('-include', 'config.h', language: 'c')`},
 		"configure.ac": {`CFLAGS="$CFLAGS -O2 -ffast-math"`, `AC_SUBST([LOG_COMPILER], [tools/run])`, `AC_DEFINE([strcmp], [strcasecmp], [names])`, `AH_BOTTOM([#define strcmp strcasecmp])`, `TESTS_ENVIRONMENT=true`},
@@ -52,6 +52,24 @@ func TestAlters(t *testing.T) {
 	}
 }
 
+// TestAltersInSource holds the same of sources of the product.
+func TestAltersInSource(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, line string
+		want       bool
+	}{
+		{"include/a.h", `#pragma GCC optimize ("Ofast", "no-signed-zeros")`, true}, {"include/a.h", `_Pragma("GCC optimize (\"fast-math\")")`, true}, {"include/a.h", `#pragma redefine_extname strcmp strcasecmp`, true},
+		{"include/a.h", `#define isnan(x) 0`, true}, {"src/a.c", `int strcmp(const char *a, const char *b)`, true}, {"src/a.c", `_Noreturn void abort(void) {`, true}, {"src/a.c", `int isnan(double x) { return 0`, true},
+		{"include/a.h", `#pragma once`, false}, {"include/a.h", `#pragma GCC optimize ("O3")`, false}, {"include/a.h", `#pragma omp parallel for`, false}, {"include/a.h", `#define is_name(x) 1`, false}, {"include/a.h", `int strcmp(const char *, const char *);`, false},
+		{"src/a.c", `static int strcmp(const char *a, const char *b)`, false}, {"src/a.c", `	int kill(pid_t pid) {`, false}, {"src/a.c", `int name_strcmp(const char *a)`, false}, {"src/a.c", `	return strcmp(a, b) ==`, false}, {"src/a.c", `#pragma GCC optimize ("Ofast")`, false},
+	} {
+		if got := AltersInSource(tt.name, tt.line); (got != "") != tt.want {
+			t.Errorf("%s: %s: %q", tt.name, tt.line, got)
+		}
+	}
+}
+
 // TestOfTargets holds which lines bind what is no test of the base.
 func TestOfTargets(t *testing.T) {
 	t.Parallel()
@@ -69,7 +87,7 @@ func TestOfTargets(t *testing.T) {
 		{"a library of Meson", "meson.build", "", "lib = static_library('shop', files('a.c'),\n  c_args: ['-ffast-math'])\n", false, []int{1, 2}},
 		{"a program of Meson", "meson.build", "e = executable('a', 'a.c')\n", "e = executable('a', 'a.c', c_args: ['-ffast-math'])\n", false, nil},
 		{"a library of Automake", "Makefile.am", "", "libshop_la_CFLAGS = -ffast-math\nAM_CFLAGS = -ffast-math\ntest_a_CFLAGS = -ffast-math\n", false, []int{1}},
-		{"a folder without tests", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\nset(CMAKE_C_FLAGS -ffast-math PARENT_SCOPE)\n", true, []int{1}},
+		{"a folder without tests", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\nset(CMAKE_C_FLAGS -ffast-math PARENT_SCOPE)\nset(CMAKE_C_FLAGS -ffast-math)\n", true, []int{1, 3}},
 		{"a folder with tests", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\n", false, nil},
 		{"a folder that builds tests of another one", "src/CMakeLists.txt", "", "add_compile_options(-ffast-math)\nadd_executable(a ../tests/a.c)\n", true, nil},
 	} {

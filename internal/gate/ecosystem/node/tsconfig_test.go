@@ -14,7 +14,7 @@ func TestCompilerMixture(t *testing.T) {
 	shared := map[string]string{"config/base.json": `{"compilerOptions": {"strict": true, "paths": {"@a/*": ["../a/*"]}}}`}
 	for _, tt := range []struct{ what, base, head, want string }{
 		{"checks, in a file with comments", `{"compilerOptions": {"strict": true}}`, "{\n  // Less.\n  \"compilerOptions\": {\"strict\": false, \"outDir\": \"dist//\",},\n}", `{"compilerOptions":{"outDir":"dist//","strict":true}}`},
-		{"checks that nobody asked for", `{}`, `{"compilerOptions": {"strict": true, "module": "esnext"}}`, `{"compilerOptions":{"module":"esnext"}}`},
+		{"checks that the base has not", `{}`, `{"compilerOptions": {"strict": true, "module": "esnext"}}`, `{"compilerOptions":{"module":"esnext"}}`},
 		{"a loader", `{}`, `{"ts-node": {"transpileOnly": true, "esm": true, "require": ["./a"]}}`, `{"ts-node":{"esm":true}}`},
 		{"what a loader compiles by", `{}`, `{"ts-node": {"compilerOptions": {"strict": false, "module": "commonjs"}}}`, `{"ts-node":{"compilerOptions":{"module":"commonjs"}}}`},
 		{"an older target", `{"compilerOptions": {"target": "ES2020"}}`, `{"compilerOptions": {"target": "es5"}}`, `{"compilerOptions":{"target":"ES2020"}}`},
