@@ -40,8 +40,9 @@ var alterations = []struct {
 	{"redefines what tests judge by", nil, pattern.New(`(?:^|[\s"'(\[;,=])[-/]D["',\s]*` + libcName + `(?:\(|\b)|AC_DEFINE(?:_UNQUOTED)?\(\s*\[?` + libcName + `\b|#\s*define\s+` + libcName + `\b`)},
 	{"redefines what tests judge by", cmakeFile, pattern.New(`(?:^|[\s"'(;])` + libcName + `(?:\(?[^=\s"'();]*\))?=[^=\s]`)},
 	// https://sourceware.org/binutils/docs/ld/Options.html
-	{"redefines what tests judge by", nil, pattern.New(`(?:-Wl,|LINKER:|-Xlinker[\s"',]+|^\s*["']?)[^\s"']*--?(?:wrap|defsym|allow-multiple-definition|just-symbols|entry|init|fini|script|default-script)\b|-Wl,(?:-z,muldefs|-[eT]\b)|\bmuldefs\b|--(?:redefine-syms?|weaken-symbol|globalize-symbol)\b|-fplugin=`)},
-	{"has a file compiled into tests", nil, pattern.New(`(?:^|[\s"'(\[;,=:])-(?:include|imacros)(?:[\s"',]|$)|(?i:\btarget_precompile_headers\s*\([^)]*\b(?:PUBLIC|INTERFACE)\b)`)},
+	{"redefines what tests judge by", nil, pattern.New(`(?:-Wl,|LINKER:|-Xlinker[\s"',]+)(?:[^\s"']*[,:])?--?(?:wrap|defsym|allow-multiple-definition|just-symbols|entry|init|fini|script|default-script)\b|^\s*["']?--(?:wrap|defsym)[=, "']|-Wl,-[eT]\b|\bmuldefs\b|--(?:redefine-syms?|weaken-symbol|globalize-symbol)\b|-fplugin=`)},
+	{"has a file compiled into tests", nil, pattern.New(`\S.*[\s"'(\[;,=:]-(?:include|imacros)(?:[\s"',]|$)|(?i:\btarget_precompile_headers\s*\([^)]*\b(?:PUBLIC|INTERFACE)\b)`)},
+	{"has a file compiled into tests", cmakeFile, pattern.New(`^\s*["']?(?:SHELL:)?-(?:include|imacros)\b`)},
 	{"has tests compiled by settings of another folder", cmakeFile, pattern.New(`(?i)\binclude\s*\([^)]*\bCMakeLists\.txt`)},
 	// https://www.gnu.org/software/automake/manual/html_node/Parallel-Test-Harness.html
 	{"decides how tests are started", pattern.New(`^configure|\.m4$`), pattern.New(`\b(?:\w*LOG_(?:COMPILER|COMPILE|DRIVER|FLAGS|DRIVER_FLAGS)|(?:AM_)?TESTS_ENVIRONMENT|TESTS_FD_REDIRECT|XFAIL_TESTS|DISABLE_HARD_ERRORS)\b`)},

@@ -15,8 +15,8 @@ func TestAlters(t *testing.T) {
 			`add_compile_options(-O2 -ffast-math)`, `set(CMAKE_C_FLAGS "${CMAKE_C_FLAGS} -Ofast")`, `  -fno-signed-zeros`, `add_compile_options($<$<C_COMPILER_ID:GNU>:-ffinite-math-only>)`, `add_compile_options(/fp:fast)`,
 			`add_compile_definitions(_GNU_SOURCE strcmp=strcasecmp)`, `target_compile_definitions(shop PUBLIC strcmp=strcasecmp)`, `add_definitions(-Disnan=0*)`, `  "fabs(x)=0"`, `add_compile_options("-Dassert(x)=(void)(x)")`,
 			`add_compile_options("-D" "memcmp=same")`, `add_definitions(-DASSERT_EQ=eq)`, `add_definitions(-DDOCTEST_CONFIG_DISABLE)`, `add_definitions(-Dif=while)`,
-			`add_link_options(-Wl,--defsym=__assert_fail=price)`, `target_link_options(shop INTERFACE -Wl,--wrap=strcmp)`, `add_link_options(LINKER:--wrap,strcmp)`, `add_link_options("SHELL:-Xlinker --wrap=strcmp")`, `add_link_options(-Wl,-z,muldefs)`,
-			`add_compile_options(-include ${CMAKE_SOURCE_DIR}/config.h)`, `target_precompile_headers(shop PUBLIC all.h)`, `include(src/CMakeLists.txt)`,
+			`add_link_options(-Wl,--defsym=__assert_fail=price)`, `target_link_options(shop INTERFACE -Wl,--wrap=strcmp)`, `add_link_options(LINKER:--wrap,strcmp)`, `add_link_options("SHELL:-Xlinker --wrap=strcmp")`, `add_link_options(-Wl,-z,muldefs)`, `add_link_options(-Wl,--as-needed,--wrap=strcmp)`, `  "--wrap=strcmp"`, `add_link_options(-Wl,-T,a.ld)`,
+			`add_compile_options(-include ${CMAKE_SOURCE_DIR}/config.h)`, `target_precompile_headers(shop PUBLIC all.h)`, `include(src/CMakeLists.txt)`, `-include`, `  "SHELL:-include config.h"`,
 		},
 		"meson.build":  {`add_project_arguments('-O2', '-ffast-math', language: 'c')`, `add_global_arguments('-D_GNU_SOURCE', '-Dstrcmp=strcasecmp', language: 'c')`, `add_project_link_arguments('-Wl,--wrap=strcmp', language: 'c')`, `add_project_arguments('-include', 'config.h', language: 'c')`},
 		"configure.ac": {`CFLAGS="$CFLAGS -O2 -ffast-math"`, `AC_SUBST([LOG_COMPILER], [tools/run])`, `AC_DEFINE([strcmp], [strcasecmp], [names])`, `AH_BOTTOM([#define strcmp strcasecmp])`, `TESTS_ENVIRONMENT=true`},
@@ -33,11 +33,11 @@ func TestAlters(t *testing.T) {
 		"CMakeLists.txt": {
 			`add_compile_options(-Wall -Wextra -O2 -march=native -fno-fast-math)`, `find_package(ZLIB REQUIRED)`, `target_sources(shop PRIVATE src/strcmp.c)`, `add_compile_definitions(SHOP_TAX=19 _GNU_SOURCE)`, `# -ffast-math is too much`,
 			`target_link_libraries(shop PUBLIC m)`, `target_include_directories(shop PUBLIC include)`, `add_link_options(-Wl,-rpath,/opt/lib -Wl,--as-needed -fuse-ld=lld)`, `target_precompile_headers(shop PRIVATE all.h)`, `add_definitions(-DENABLE_ASSERT_LOG=1 -DCHECK_UPDATES=1)`,
-			`set(CMAKE_C_FLAGS "${CMAKE_C_FLAGS} -fPIC -fvisibility=hidden")`, `if(NOT true)`, `include(GNUInstallDirs)`, `check_symbol_exists(strcmp string.h HAVE_STRCMP)`, `target_compile_definitions(shop PUBLIC SHOP_NAME="printf")`, `message(STATUS "a=b if c")`,
+			`set(CMAKE_C_FLAGS "${CMAKE_C_FLAGS} -fPIC -fvisibility=hidden")`, `if(NOT true)`, `include(GNUInstallDirs)`, `check_symbol_exists(strcmp string.h HAVE_STRCMP)`, `target_compile_definitions(shop PUBLIC SHOP_NAME="printf")`, `message(STATUS "a=b if c")`, `  src/shell-init.c`, `  tools/my-script.sh --init`,
 		},
 		"meson.build":  {`add_project_arguments('-Wall', '-DSHOP_TAX=19', language: 'c')`, `inc = include_directories('include')`, `cc.has_function('strcmp')`},
 		"configure.ac": {`AC_CHECK_FUNCS([strcmp memcmp])`, `AC_DEFINE([HAVE_FOO], [1], [foo])`, `exit=1`, `abs=$(pwd)`, `dnl LOG_COMPILER is not used`, `AC_C_INLINE`},
-		"Makefile.am":  {`AM_CFLAGS = -Wall -O2`, `libshop_la_LDFLAGS = -version-info 1:0:0`},
+		"Makefile.am":  {`AM_CFLAGS = -Wall -O2`, `libshop_la_LDFLAGS = -version-info 1:0:0`, `-include local.mk`, `  -include $(DEPS)`},
 	} {
 		for _, line := range lines {
 			if what := Alters(name, line); what != "" {
