@@ -78,6 +78,8 @@ func (b *builder) stage(stage gate.Stage) {
 		case !head.Failed():
 		case head.Aside != "":
 			c.Result, c.Actual = report.ResultSkip, head.Aside
+		case b.result.Facts.Unprepared != "" && (stage == gate.StageBuild || stage == gate.StageTest): // it says nothing of the change
+			c.Result, c.Actual = report.ResultSkip, "environment: "+b.result.Facts.Unprepared
 		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
 			c.Result, c.Actual = report.ResultFail, because("it ran no test", head.Output)
 			c.Reproduction = against(base, onBase)

@@ -59,6 +59,9 @@ type Ecosystem struct {
 	// a manifest and its lockfile.
 	Steers func(name string) bool
 
+	// Asks are the tools of which files of a project ask for a version.
+	Asks []Asking
+
 	// Generates is the command by which a source asks for files to be made, as its
 	// comments say; empty: it does not.
 	Generates func(name string, s *Survey) string

@@ -135,6 +135,9 @@ func (prep *Preparation) build(ctx context.Context, side results.Side) error {
 				return err
 			}
 		}
+		if prep.WantsNewer(step) {
+			continue
+		}
 		if side == results.Head && step.Lacks != "" && prep.lacksRust() {
 			if err := prep.unprepared(ctx, step); err != nil {
 				return err

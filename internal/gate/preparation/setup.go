@@ -87,6 +87,9 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 	if !s.Failed() || prep.why != "" {
 		return nil
 	}
+	if prep.WantsNewer(s) {
+		return nil
+	}
 	why := s.Environment
 	switch {
 	case why != "" && s.Stage == results.StageSetup && prep.Network == execution.NetworkNone:

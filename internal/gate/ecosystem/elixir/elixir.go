@@ -77,6 +77,11 @@ func New() *ecosystem.Ecosystem {
 			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))
 		},
 		Steers: func(name string) bool { return path.Base(name) == "mix.exs" || path.Base(name) == "mix.lock" },
+		Asks: []ecosystem.Asking{{
+			Tool: "Elixir", Program: "elixir", In: ecosystem.Named("mix.exs"),
+			Version: ecosystem.WrittenAs(pattern.New(`(?m)^[^#\n]*\belixir:\s*"([^"]+)"`)),
+			Refuses: pattern.New(`You're trying to run :\w+ on Elixir v`),
+		}},
 		Absent: func(output string) (string, bool) {
 			if m := elixirModule.FindStringSubmatch(output); m != nil { // of which the function is said to be missing, too
 				return m[1], false

@@ -59,6 +59,7 @@ func New() *ecosystem.Ecosystem {
 		IsTest:     isCTest,
 		Forwarding: &ecosystem.Forwarding{Whole: forward},
 		IsSource:   IsSource,
+		Asks:       asks(),
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !ecosystem.IsTestFolder(name, cTestFolders)
 		},

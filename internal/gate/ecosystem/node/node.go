@@ -43,6 +43,7 @@ func New() *ecosystem.Ecosystem {
 		IsTest:     isNodeTest,
 		Forwarding: &ecosystem.Forwarding{Whole: forward, Offers: offers, Names: forwardNames},
 		IsSource:   IsSource,
+		Asks:       asks(),
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
 		},

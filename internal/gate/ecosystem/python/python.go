@@ -43,6 +43,7 @@ func New() *ecosystem.Ecosystem {
 		Forwarding: &ecosystem.Forwarding{Whole: forward, Offers: offers, Names: forwardNames},
 		IsSource:   func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		Steers:     steersPython,
+		Asks:       asks(),
 		Adopt:      adoptPython,
 		Older:      olderPython,
 		Absent:     absentInPython,

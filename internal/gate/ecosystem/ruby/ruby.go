@@ -48,6 +48,7 @@ func New() *ecosystem.Ecosystem {
 		IsSource: func(name string) bool {
 			return slices.Contains([]string{".rb", ".rake", ".erb", ".gemspec"}, path.Ext(name))
 		},
+		Asks: asks(),
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"Gemfile", "Gemfile.lock", ".rspec"}, path.Base(name)) || path.Ext(name) == ".gemspec"
 		},

@@ -47,6 +47,7 @@ func New() *ecosystem.Ecosystem {
 		Classes:  rustClasses(),
 		IsTest:   func(name string) bool { return path.Ext(name) == ".rs" && ecosystem.InFolder(name, "tests") },
 		IsSource: func(name string) bool { return path.Ext(name) == ".rs" },
+		Asks:     asks(),
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "build.rs"}, path.Base(name))
 		},
