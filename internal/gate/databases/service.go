@@ -55,7 +55,7 @@ func Find(read func(name string) ([]byte, error), files []string) ([]Service, []
 		if err != nil {
 			continue
 		}
-		for _, j := range workflows.Jobs(name, data) {
+		for _, j := range workflows.Jobs(name, data, nil) {
 			fresh := slices.DeleteFunc(services(j), func(s Service) bool {
 				return slices.ContainsFunc(found, func(f Service) bool {
 					return f.Name == s.Name || f.Kind != "" && f.Kind == s.Kind || f.Port == s.Port && s.Port != 0

@@ -1,6 +1,10 @@
 package ecosystem
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/ycbot/ycbot/internal/gate/workflows"
+)
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
 // is to add a package that makes such a value, and a line in the list of package languages.
@@ -61,6 +65,10 @@ type Ecosystem struct {
 
 	// Asks are the tools of which files of a project ask for a version.
 	Asks []Asking
+
+	// Tasks are the commands to which the settings of a project in a folder give names, such as
+	// those that run its tests; nil: there are no such settings.
+	Tasks func(s *Survey, dir string) []workflows.Job
 
 	// Generates is the command by which a source asks for files to be made, as its
 	// comments say; empty: it does not.

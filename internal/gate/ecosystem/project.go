@@ -41,8 +41,9 @@ type Project struct {
 	OwnTests []Command
 
 	// Given are calls of the runner of its tests in workflows and by tox, which give them
-	// variables that its sources name.
-	Given []Given
+	// variables that its sources name. Ungiven are such calls that cannot be made here.
+	Given   []Given
+	Ungiven []string
 }
 
 // Given is a command for tests with the variables that a workflow, or an environment of tox, gives it.

@@ -83,6 +83,9 @@ func (s *Survey) File(name string) ([]byte, error) {
 	return s.from(name)
 }
 
+// InRepository is the content of a file by its path in the repository, nil where it cannot be read.
+func (s *Survey) InRepository(name string) []byte { return s.Read(".", name) }
+
 // Read returns a file's content, nil where it cannot be read.
 func (s *Survey) Read(dir, name string) []byte {
 	data, err := s.File(path.Join(dir, name))

@@ -27,7 +27,7 @@ func Makings(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Making {
 		if !workflows.Is(f) {
 			continue
 		}
-		for _, j := range workflows.Jobs(f, s.Read(".", f)) {
+		for _, j := range workflows.Jobs(f, s.Read(".", f), s.InRepository) {
 			m.job(f, j)
 		}
 	}

@@ -34,7 +34,11 @@ func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
 	own := len(c.found)
 	for _, f := range s.Files {
 		if workflows.Is(f) {
-			c.in(stepBegin.ReplaceAllString(string(s.Read(".", f)), ""), 0)
+			for _, j := range workflows.Jobs(f, s.Read(".", f), s.InRepository) {
+				for _, step := range j.Steps {
+					c.in(step.Run, 0)
+				}
+			}
 		}
 	}
 	for i := own; i < len(c.found); i++ {
@@ -67,9 +71,6 @@ func expanded(makefile, recipe string) string {
 	}
 	return recipe
 }
-
-// stepBegin is what stands before a command of one line in a workflow.
-var stepBegin = pattern.New(`(?m)^\s*(?:-\s+)?run:\s*`)
 
 func scriptsOf(s *ecosystem.Survey, dir string) map[string]string {
 	var m struct {

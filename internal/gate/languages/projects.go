@@ -41,7 +41,7 @@ func FindProjects(s *ecosystem.Survey) []ecosystem.Project {
 		if len(out[i].Test) == 0 {
 			continue
 		}
-		out[i].Given = given(s, out[i])
+		out[i].Given, out[i].Ungiven = given(s, out[i])
 		if !out[i].Eco.Calls && out[i].Differs == "" {
 			tested := func(dir string) bool {
 				return slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir && len(p.Test) > 0 })
@@ -111,25 +111,42 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 }
 
 // testScripts are usual names of scripts that run a project's tests.
-var testScripts = strings.Fields("script/test bin/test scripts/test scripts/test.sh test.sh run_tests.sh run-tests.sh runtests.sh")
+var testScripts = strings.Fields(`script/test bin/test scripts/test scripts/test.sh test.sh run_tests.sh run-tests.sh runtests.sh
+	hack/test.sh ci/test.sh tools/test.sh dev/test.sh bin/test.sh scripts/run-tests.sh scripts/run_tests.sh
+	runtests.py run_tests.py run-tests.py scripts/test.py scripts/run_tests.py`)
 
 // byScript notes a script that runs the tests of a project without a target for them, where it
 // calls the runner in another way than ycbot, or does more.
 func byScript(p *ecosystem.Project, s *ecosystem.Survey, tested func(dir string) bool) {
 	for _, name := range testScripts {
-		src := s.Read(p.Dir, name)
-		if !strings.HasPrefix(string(src), "#!") || !runsTests.Match(src) {
+		call := scriptCall(*p, string(s.Read(p.Dir, name)), name, tested)
+		if call == "" {
 			continue
 		}
-		parsed, err := syntax.NewParser().Parse(strings.NewReader(string(src)), "")
-		o := other{dir: p.Dir, tested: tested, script: func(string) bool { return false }}
-		if err != nil || !o.in(parsed) {
-			continue // it is none of a shell, or does the same
-		}
-		p.Target, p.Differs = "./"+name, "it is the project's script for its tests"
+		p.Target, p.Differs = call, "it is the project's script for its tests"
 		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.InShell())
 		return
 	}
+}
+
+// scriptCall is the call of a script that runs a project's tests in another way than ycbot, or does
+// more; empty: it is none.
+func scriptCall(p ecosystem.Project, src, name string, tested func(dir string) bool) string {
+	if path.Ext(name) == ".py" {
+		if !runsTestsIn(p, src) || elsewhere.MatchString(src) {
+			return ""
+		}
+		return interpreted(p, "python3 "+name)
+	}
+	if !strings.HasPrefix(src, "#!") || !runsTests.MatchString(src) {
+		return ""
+	}
+	parsed, err := syntax.NewParser().Parse(strings.NewReader(src), "")
+	o := other{dir: p.Dir, tested: tested, script: func(string) bool { return false }}
+	if err != nil || !o.in(parsed) {
+		return "" // it is none of a shell, or does the same
+	}
+	return "./" + name
 }
 
 // TargetForTests is the command that runs a folder's target for tests, "" where it has none.

@@ -2,6 +2,7 @@ package languages
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -17,59 +18,211 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// given are the calls of a runner of a project's tests in the steps of workflows that run in its
-// folder, with the variables that these give them and its sources name, or that run them in another
-// way than ycbot does. Other steps say nothing new.
-func given(s *ecosystem.Survey, p ecosystem.Project) []ecosystem.Given {
-	out := slices.Clone(p.Given)
-	names := namer{s: s, p: p, known: map[string]naming{}}
-	ways := newWays(s, p)
+// given are the calls of a runner of a project's tests that CI systems and settings of the project make in
+// its folder, with the variables that these give them and its sources name, or that run them in another
+// way than ycbot does. Others say nothing new. left are such calls as cannot be made here, with why.
+func given(s *ecosystem.Survey, p ecosystem.Project) (found []ecosystem.Given, left []string) {
+	c := calls{s: s, p: p, names: namer{s: s, p: p, known: map[string]naming{}}, ways: newWays(s, p), found: slices.Clone(p.Given)}
 	for _, f := range s.Files {
 		if !workflows.Is(f) {
 			continue
 		}
-		for _, j := range workflows.Jobs(f, s.Read(".", f)) {
-			written := map[string]any{} // by steps before, for those after them
-			for _, step := range j.Steps {
-				for _, m := range writtenVariable.FindAllStringSubmatch(step.Run, -1) {
-					written[m[1]] = m[2]
-				}
-				if path.Clean(step.Dir) != p.Dir || step.Shell != "" && !strings.HasPrefix(step.Shell, "bash") && step.Shell != "sh" {
-					continue
-				}
-				all := variables(j.Env, written, step.Env)
-				for _, line := range commandsOf(strings.ReplaceAll(step.Run, "\\\n", " ")) {
-					if m := exportLine.FindStringSubmatch(line); m != nil {
-						all = append(all, [2]string{m[1], strings.Trim(m[2], `"'`)})
-						continue
-					}
-					call, own := stepCall(line, p)
-					vars, otherwise := names.those(append(slices.Clone(all), own...)), false
-					if call == "" || ways.script(line) != "" {
-						call = ways.named(line)
-						otherwise = call != ""
-					} else {
-						otherwise = ways.decides(line)
-					}
-					if call == "" || len(vars) == 0 && !otherwise {
-						continue
-					}
-					text := strings.TrimSpace(ecosystem.Assignments(vars) + " " + call)
-					if len(out) >= maxGiven || slices.ContainsFunc(out, func(o ecosystem.Given) bool { return o.Text == text }) {
-						continue
-					}
-					g := ecosystem.Given{From: f, Command: ecosystem.Command{Stage: results.StageTest, Unit: p.Dir, Text: text, Eco: p.Eco.Name}.InShell(), InTests: otherwise}
-					for _, v := range vars {
-						g.Variables = append(g.Variables, v[0])
-						g.InTests = g.InTests || names.known[v[0]] == byTests
-					}
-					out = append(out, g)
-				}
+		for _, job := range workflows.Jobs(f, s.Read(".", f), s.InRepository) {
+			for _, j := range workflows.Varied(job) {
+				c.job(j)
+			}
+		}
+	}
+	if p.Eco.Tasks != nil {
+		for _, j := range p.Eco.Tasks(s, p.Dir) {
+			c.job(j)
+		}
+	}
+	c.programs()
+	return c.found, c.left
+}
+
+// calls are found for one project.
+type calls struct {
+	s     *ecosystem.Survey
+	p     ecosystem.Project
+	names namer
+	ways  ways
+	found []ecosystem.Given
+	left  []string
+}
+
+// job looks at the steps of a job.
+func (c *calls) job(j workflows.Job) {
+	written := map[string]any{} // by steps before, for those after them
+	for _, v := range workflows.AlwaysSet(j.File) {
+		written[v[0]] = v[1]
+	}
+	for _, step := range j.Steps {
+		for _, m := range writtenVariable.FindAllStringSubmatch(step.Run, -1) {
+			written[m[1]] = m[2]
+		}
+		if path.Clean(step.Dir) != c.p.Dir {
+			continue
+		}
+		if step.Shell != "" && !strings.HasPrefix(step.Shell, "bash") && step.Shell != "sh" {
+			c.otherShell(j, step)
+			continue
+		}
+		c.step(j.File, step, []map[string]any{written, j.Env, step.Env})
+	}
+}
+
+// step looks at the lines of a step, which has the variables of some sets.
+func (c *calls) step(from string, step workflows.Step, sets []map[string]any) {
+	all, hidden := variables(sets...), c.hidden(sets)
+	for _, line := range commandsOf(strings.ReplaceAll(step.Run, "\\\n", " ")) {
+		if m := exportLine.FindStringSubmatch(line); m != nil {
+			all = append(all, [2]string{m[1], strings.Trim(m[2], `"'`)})
+			continue
+		}
+		if m := sourceLine.FindStringSubmatch(line); m != nil { // such as .env
+			all = append(all, c.assignedIn(path.Join(c.p.Dir, m[1]))...)
+			continue
+		}
+		c.line(from, line, all, hidden)
+	}
+}
+
+// line looks at a line of a step, by the variables that it has, and those whose value is not known.
+func (c *calls) line(from, line string, all [][2]string, hidden []string) {
+	call, own := stepCall(line, c.p)
+	vars, otherwise := c.names.those(append(slices.Clone(all), own...)), false
+	if name := c.file(line); name != "" {
+		c.script(from, line, name, vars)
+		return
+	}
+	switch named := c.ways.named(line); {
+	case named != "" && (call == "" || c.ways.script(line) != ""):
+		call, otherwise = named, true
+	case call == "" && len(vars) > 0 && strings.ContainsAny(line, "|&;") && c.ways.whole(line) && !strings.Contains(line, "cd "):
+		call = line
+	case call != "" && c.ways.script(line) == "":
+		otherwise = c.ways.decides(line)
+	}
+	switch {
+	case call == "":
+		c.unread(from, line)
+		return
+	case len(hidden) > 0:
+		c.leave("what its tests do by %s, which %s sets by an expression, for %q", results.Listed(hidden, 3), from, line)
+	}
+	if len(vars) == 0 && !otherwise {
+		return
+	}
+	c.add(from, withVariables(vars, call), vars, otherwise)
+}
+
+// withVariables is a call that has variables, also where it is several.
+func withVariables(vars [][2]string, call string) string {
+	set := ecosystem.Assignments(vars)
+	if set != "" && strings.ContainsAny(call, "|&;") {
+		return "export " + set + "; " + call
+	}
+	return strings.TrimSpace(set + " " + call)
+}
+
+// add adds a call once.
+func (c *calls) add(from, text string, vars [][2]string, otherwise bool) {
+	if len(c.found) >= maxGiven || slices.ContainsFunc(c.found, func(o ecosystem.Given) bool { return o.Text == text }) {
+		return
+	}
+	g := ecosystem.Given{From: from, Command: ecosystem.Command{Stage: results.StageTest, Unit: c.p.Dir, Text: text, Eco: c.p.Eco.Name}.InShell(), InTests: otherwise}
+	if strings.Contains(text, "|") { // what tests come to would be lost in a pipe
+		g.Argv = slices.Insert(g.Argv, 1, "-o", "pipefail")
+	}
+	for _, v := range vars {
+		g.Variables = append(g.Variables, v[0])
+		g.InTests = g.InTests || c.names.known[v[0]] == byTests
+	}
+	c.found = append(c.found, g)
+}
+
+// leave names what is not run, once.
+func (c *calls) leave(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); len(c.left) < maxLeft && !slices.Contains(c.left, text) {
+		c.left = append(c.left, text)
+	}
+}
+
+// unread names a line that runs tests of the project with what cannot be known of it.
+func (c *calls) unread(from, line string) {
+	plain := workflowExpression.ReplaceAllString(line, "X")
+	if !runsTests.MatchString(plain) || !ofRunner(c.p, plain) {
+		return
+	}
+	if chosenExpression.MatchString(line) || plain == line && strings.Contains(line, "$") && c.ways.decides(line) {
+		c.leave("what its tests do as %s calls them, by what is not known here: %q", from, short(line))
+	}
+}
+
+// otherShell names a step of another shell that runs tests in another way.
+func (c *calls) otherShell(j workflows.Job, step workflows.Step) {
+	plain := inWords.ReplaceAllString(step.Run, " ")
+	if !runsTests.MatchString(plain) || !ofRunner(c.p, plain) {
+		return
+	}
+	scripted := !strings.HasPrefix(step.Shell, "pwsh") && !strings.HasPrefix(step.Shell, "powershell") && step.Shell != "cmd" // it may do anything
+	if scripted || len(c.names.those(variables(j.Env, step.Env))) > 0 || strings.Contains(plain, "$env:") {
+		c.leave("what its tests do in a step of %s, whose shell is %s", j.File, step.Shell)
+	}
+}
+
+// ofRunner says whether a text has a word that is a program of the project's language.
+func ofRunner(p ecosystem.Project, text string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(w string) bool {
+		w = path.Base(strings.Trim(w, `"'`))
+		return slices.Contains(p.Eco.Programs, w) || slices.Contains(p.Eco.Runners, w)
+	})
+}
+
+// hidden are the variables of some sets that files of tests name, and whose value is an expression
+// that chooses how tests run.
+func (c *calls) hidden(sets []map[string]any) []string {
+	var out []string
+	for _, set := range sets {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			if !chosenExpression.MatchString(fmt.Sprint(set[name])) || !variableName.MatchString(name) {
+				continue
+			}
+			if len(c.names.those([][2]string{{name, ""}})) > 0 && c.names.known[name] == byTests && !slices.Contains(out, name) {
+				out = append(out, name)
 			}
 		}
 	}
 	return out
 }
+
+// assignedIn are the variables of a file of assignments alone.
+func (c *calls) assignedIn(name string) [][2]string {
+	var out [][2]string
+	for line := range strings.Lines(string(c.s.Read(".", name))) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "export "))
+		m := assignmentLine.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			out = append(out, [2]string{m[1], strings.Trim(m[2], `"'`)})
+		case line != "" && !strings.HasPrefix(line, "#"):
+			return nil
+		}
+	}
+	return out
+}
+
+var (
+	sourceLine     = pattern.New(`^(?:\.|source)[ \t]+["']?(?:\./)?([\w./-]+)["']?$`)
+	assignmentLine = pattern.New(`^([A-Za-z_]\w*)=([^$` + "`" + `;&|]*)$`)
+	// workflowExpression is one of GitHub Actions or CircleCI; one that chooses is of what a project sets.
+	workflowExpression = pattern.New(`\$\{\{.*?\}\}|<<.*?>>`)
+	chosenExpression   = pattern.New(`\$\{\{[^}]*\b(?:matrix|inputs|env|vars|needs|steps)\.|<<\s*(?:parameters|matrix)\.`)
+	// inWords are the quotes and commas around words in a program.
+	inWords = pattern.New(`["',\[\]()]+\s*`)
+)
 
 // commandsOf are the lines of a step, and of one with several commands these; those behind a
 // command that changes the folder are left together with it.
@@ -93,6 +246,7 @@ var exportLine = pattern.New(`^export[ \t]+([A-Za-z_]\w*)=([^$` + "`" + `;&|]*)$
 
 // ways say whether a call runs a project's tests in another way than ycbot does.
 type ways struct {
+	p       ecosystem.Project
 	calls   other
 	scripts map[string]string // of package.json, by name
 	usual   map[string]bool   // those that "test" runs
@@ -101,6 +255,7 @@ type ways struct {
 
 func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 	w := ways{
+		p:       p,
 		calls:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
 		scripts: scriptsOf(s, p.Dir), usual: map[string]bool{},
 	}
@@ -175,14 +330,27 @@ func (w ways) named(line string) string {
 		}) {
 			return ""
 		}
-	case !strings.ContainsAny(line, "&;") || !runsTests.MatchString(line) || !w.decides(line):
+	case !w.whole(line) || !w.decides(line):
 		return ""
 	}
 	return line
 }
 
-// maxGiven bounds how many calls with other variables are tried.
-const maxGiven = 3
+// whole says whether a line runs tests of the project, and can be run as it stands: all is known that
+// it says, and a failure of the tests is one of the line.
+func (w ways) whole(line string) bool {
+	return runsTests.MatchString(line) && ofRunner(w.p, line) && !unknownValue.MatchString(line) && !strings.Contains(line, "||")
+}
+
+// unknownValue is a variable with the value of another one.
+var unknownValue = pattern.New(`\b[A-Za-z_]\w*=["']?[^\s"']*[$` + "`" + `]|<<\s*\w+\.`)
+
+// maxGiven bounds how many calls with other variables are known of, and maxLeft how many are named that
+// cannot be made.
+const (
+	maxGiven = 40
+	maxLeft  = 12
+)
 
 // naming says which of a project's sources name a variable.
 type naming int

@@ -27,7 +27,7 @@ func TestGiven(t *testing.T) {
 		"by another runner": {"- {run: tox -e py, env: {SHOP: 1}}", "SHOP=1 tox -e py [SHOP] tests"},
 		"many": {
 			"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 2}}\n    - {run: pytest, env: {SHOP: 3}}\n    - {run: pytest, env: {SHOP: 4}}",
-			"SHOP=1 pytest [SHOP] tests; SHOP=2 pytest [SHOP] tests; SHOP=3 pytest [SHOP] tests",
+			"SHOP=1 pytest [SHOP] tests; SHOP=2 pytest [SHOP] tests; SHOP=3 pytest [SHOP] tests; SHOP=4 pytest [SHOP] tests",
 		},
 		"twice the same":             {"- {run: pytest, env: {SHOP: 1}}\n    - {run: pytest, env: {SHOP: 1}}", "SHOP=1 pytest [SHOP] tests"},
 		"the target":                 {"- {run: make test, env: {SHOP: 1}}", "SHOP=1 make test [SHOP] tests"},
@@ -51,6 +51,13 @@ func TestGiven(t *testing.T) {
 		"a target":                   {"- run: make ci", "make ci [] tests"},
 		"a target of the same":       {"- run: make cover", ""},
 		"scripts of the same":        {"- run: npm run test:unit\n    - run: npm run test:ci\n    - run: npm test", ""},
+		"a script of the project":    {"- {run: ./ci/test.sh, env: {SHOP: 1}}\n    - run: bash ci/test.sh", "SHOP=1 ./ci/test.sh [SHOP] tests; bash ci/test.sh [] tests"},
+		"a script that deploys":      {"- run: ./ci/docker.sh", ""},
+		"a script of no tests":       {"- run: ./ci/build.sh", ""},
+		"an action of the project":   {"- {uses: ./act, with: {shop: it}}", "SHOP=it pytest -x [SHOP] tests"},
+		"into a pipe":                {"- {run: \"pytest | tee log\", env: {SHOP: 1}}", "export SHOP=1; pytest | tee log [SHOP] tests"},
+		"by env":                     {"- run: env SHOP=1 pytest", "env SHOP=1 pytest [] tests"},
+		"of a file":                  {"- run: |\n        set -a\n        . ./.env\n        pytest", "SHOP='of file' pytest [SHOP] tests"},
 		"no tests":                   {"- {run: pip install ., env: {SHOP: 1}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +65,8 @@ func TestGiven(t *testing.T) {
 			var notes strings.Builder
 			s := trees.Survey(t, map[string]string{
 				file: "jobs:\n  test:\n    steps:\n    " + tt.steps + "\n", "tests/test_a.py": "SHOP PYTHONPATH CI SHOPS", "a.py": "RATE",
+				"ci/test.sh": "#!/bin/sh\nexport SHOP=2\npytest\n", "ci/docker.sh": "#!/bin/sh\nexport SHOP=2\ndocker run x\npytest\n", "ci/build.sh": "#!/bin/sh\nX=1 make\n",
+				".env": "# for all\nSHOP=\"of file\"\n", "act/action.yml": "inputs: {shop: {default: no}}\nruns: {steps: [{run: \"SHOP=${{ inputs.shop }} pytest -x\", shell: bash}]}\n",
 				"Makefile":     "test:\n\tpytest\ncover:\n\tpytest --cov\nci:\n\t@SHOP=$$X pytest\n",
 				"package.json": `{"scripts": {"test": "npm run test:unit", "test:unit": "SHOP=1 node --test test", "test:fr": "cross-env SHOP=fr node --test test", "test:ci": "c8 node --test test"}}`,
 			}, &notes)
@@ -66,7 +75,8 @@ func TestGiven(t *testing.T) {
 			if name == "by another name" {
 				p.Test = []ecosystem.Command{{Text: "PYTHONPATH=. pytest --junitxml=x"}}
 			}
-			for _, g := range given(s, p) {
+			found, _ := given(s, p)
+			for _, g := range found {
 				text := fmt.Sprint(g.Text, " ", g.Variables)
 				if g.InTests {
 					text += " tests"

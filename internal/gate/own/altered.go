@@ -2,6 +2,7 @@ package own
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -30,12 +31,12 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 		}
 		p := o.On.Sides.Plans[results.Base].Projects[at]
 		steers := func(t sides.Touch) bool { return t.Class == compare.Steering && ecosystem.Inside(p.Dir, t.Path) }
-		inWorkflow := slices.ContainsFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
+		inWorkflow := slices.IndexFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
 		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.ProjectMovedTo(p))
 		has := !slices.Contains(o.Gone, id) && now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
 		held := x != nil && !slices.ContainsFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
 		switch {
-		case inWorkflow && !has && o.touchesWorkflow():
+		case inWorkflow >= 0 && !has && o.touchesCI(p.Given[inWorkflow].From):
 			o.NotCovered("%s: %q of the base's workflows fails with the change, which edits the workflow", p.What, id.Command)
 			dropExpectation(x, id)
 			if o.Untrusted { // it may edit the workflow to hide what it breaks
@@ -72,14 +73,11 @@ func ownOf(p ecosystem.Project) []ecosystem.Command {
 	return out
 }
 
-// touchesWorkflow says whether the change edits a workflow.
-func (o *Commands) touchesWorkflow() bool {
-	for _, f := range o.On.Sides.Change.Files {
-		if workflows.Is(f.Path) || workflows.Is(f.OldPath) {
-			return true
-		}
-	}
-	return false
+// touchesCI says whether the change edits what CI calls, or the file that a call is from.
+func (o *Commands) touchesCI(from string) bool {
+	return slices.ContainsFunc(o.On.Sides.Change.Paths(), func(name string) bool {
+		return name == from || workflows.Is(name) || strings.HasPrefix(name, ".github/") || strings.HasPrefix(name, ".gitlab")
+	})
 }
 
 // needsElsewhere says whether a command failed on the head for what this machine does not have, such

@@ -32,6 +32,8 @@ type Commands struct {
 	StoodIn []results.ID // that run in the place of a runner
 	Beside  []results.ID // that run beside the runner that they call
 	Gone    []results.ID // what the base calls alone, and the head no longer has: they fail there
+
+	took time.Duration // what was tried on the base
 }
 
 // OnBase runs a project's own commands for its tests on the base, such as "make test", where
@@ -47,6 +49,9 @@ func (o *Commands) OnBase(ctx context.Context) error {
 	for _, p := range o.On.Sides.Plans[results.Base].Projects {
 		if len(p.Test) == 0 || p.Missing != "" || o.ranEmpty(p) {
 			continue
+		}
+		for _, what := range p.Ungiven {
+			o.NotCovered("%s: %s", p.What, what)
 		}
 		failed, passed := o.endedIn(p)
 		besides, elsewhere := o.besides(p)
@@ -117,7 +122,15 @@ func (o *Commands) beyond(p ecosystem.Project, besides bool) (own []ecosystem.Co
 // as one test each: beside the runner, or in its place where most of its tests fail and no
 // other command is.
 func (o *Commands) givenVariables(ctx context.Context, p ecosystem.Project, given []ecosystem.Given, failed, passed int, added bool) error {
-	for _, g := range given {
+	var unrun []string
+	for i, g := range given {
+		if slices.ContainsFunc(o.Beside, func(id results.ID) bool { return id.Unit == g.Unit && id.Command == g.Text }) {
+			continue // the target is called as it is
+		}
+		if i >= givenAlways && (o.took > givenShare || i >= givenMost) {
+			unrun = append(unrun, strconv.Quote(g.Text))
+			continue
+		}
 		well, err := o.goesWell(ctx, g.Command)
 		if err != nil {
 			return err
@@ -140,6 +153,9 @@ func (o *Commands) givenVariables(ctx context.Context, p ecosystem.Project, give
 			continue
 		}
 		o.Note("%s sets %s for tests of %s: %q is run as well, and counts as one test", g.From, results.Listed(g.Variables, 3), p.What, g.Text)
+	}
+	if len(unrun) > 0 {
+		o.NotCovered("%s: its workflows and settings also call %s, which would take too long", p.What, results.Listed(unrun, givenMost))
 	}
 	return nil
 }
@@ -254,6 +270,14 @@ const (
 	ownLeast = time.Minute // what else a command runs is tried within it: beyond says so in words
 )
 
+// Of the calls of a project's runner with variables and options, some are always tried, and others as
+// long as that is cheap.
+const (
+	givenAlways = 3
+	givenMost   = 16
+	givenShare  = 20 * time.Second
+)
+
 // tookOnBase is how long the base's tests took in this run.
 func (o *Commands) tookOnBase() time.Duration {
 	var took time.Duration
@@ -274,11 +298,11 @@ func (o *Commands) goesWell(ctx context.Context, c ecosystem.Command) (bool, err
 		return false, err
 	}
 	c.Stage = results.StageRerun
-	suite, _, err := o.On.Tests.RunTestsIn(ctx, results.Base, o.On.Executor.Tree(results.Base), c, min(o.On.Tests.Limits.Step, max(ownShare*o.tookOnBase(), ownLeast)))
+	suite, step, err := o.On.Tests.RunTestsIn(ctx, results.Base, o.On.Executor.Tree(results.Base), c, min(o.On.Tests.Limits.Step, max(ownShare*o.tookOnBase(), ownLeast)))
 	if err != nil {
 		return false, err
 	}
-	o.Tried = append(o.Tried, known.Wholly(c))
+	o.Tried, o.took = append(o.Tried, known.Wholly(c)), o.took+step.Duration
 	if suite[id].Status != results.Passed {
 		return false, nil
 	}

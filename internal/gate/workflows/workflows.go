@@ -1,5 +1,6 @@
-// Package workflows reads what workflows of GitHub Actions say of the jobs that test a project
-// (https://docs.github.com/actions/reference/workflow-syntax-for-github-actions).
+// Package workflows reads what the files of CI systems say of the jobs that test a project: those of
+// GitHub Actions (https://docs.github.com/actions/reference/workflow-syntax-for-github-actions), with
+// the actions of the repository itself, and of others.
 package workflows
 
 import (
@@ -19,6 +20,7 @@ type Job struct {
 	Env      map[string]any // of the workflow and of the job
 	Services map[string]Service
 	Steps    []Step
+	Matrix   map[string]any // of the job's strategy
 }
 
 // A Service is a container beside a job.
@@ -34,6 +36,8 @@ type Step struct {
 	Dir   string         `yaml:"working-directory"`
 	Shell string         `yaml:"shell"`
 	Env   map[string]any `yaml:"env"`
+	Uses  string         `yaml:"uses"` // an action in place of a command
+	With  map[string]any `yaml:"with"`
 }
 
 type defaults struct {
@@ -51,30 +55,52 @@ type file struct {
 		Defaults defaults           `yaml:"defaults"`
 		Services map[string]Service `yaml:"services"`
 		Steps    []Step             `yaml:"steps"`
+		Strategy struct {
+			Matrix any `yaml:"matrix"`
+		} `yaml:"strategy"`
 	} `yaml:"jobs"`
 }
 
 // most bounds a workflow file that is read, in bytes.
 const most = 1 << 20
 
-// Is says whether a file of a repository is a workflow, by its path.
-func Is(name string) bool {
+// Is says whether a file of a repository is one of a CI system that is known, by its path.
+func Is(name string) bool { return ofActions(name) || reader(name) != nil }
+
+// ofActions says whether it is a workflow of GitHub Actions.
+func ofActions(name string) bool {
 	ok, err := path.Match(".github/workflows/*.y*ml", name)
 	return ok && err == nil
 }
 
-// Jobs are those of a workflow, in the order of their names. A step has the defaults of its
-// job. What cannot be read as a workflow has none.
-func Jobs(name string, text []byte) []Job {
+// AlwaysSet are the variables that the CI system of a file sets for all commands.
+func AlwaysSet(name string) [][2]string {
+	if variable := names[system(name)]; variable != "" {
+		return [][2]string{{variable, "true"}}
+	}
+	return nil
+}
+
+// Jobs are those of a file of a CI system, in the order of their names. A step has the defaults of
+// its job; read gives what the repository has in another file, nil for nothing. What cannot be read
+// as such a file has none.
+func Jobs(name string, text []byte, read func(name string) []byte) []Job {
+	if len(text) > most {
+		return nil
+	}
+	if r := reader(name); r != nil {
+		return r(name, text, read)
+	}
 	var f file
-	if len(text) > most || yaml.Unmarshal(text, &f) != nil {
+	if yaml.Unmarshal(text, &f) != nil {
 		return nil
 	}
 	var out []Job
 	for _, id := range slices.Sorted(maps.Keys(f.Jobs)) {
 		j := f.Jobs[id]
-		job := Job{File: name, ID: id, Env: merged(f.Env, j.Env), Services: j.Services, Steps: j.Steps}
-		for i, s := range job.Steps {
+		job := Job{File: name, ID: id, Env: merged(f.Env, j.Env), Services: j.Services}
+		job.Matrix, _ = j.Strategy.Matrix.(map[string]any)
+		for _, s := range j.Steps {
 			for _, d := range []defaults{j.Defaults, f.Defaults} {
 				if s.Dir == "" {
 					s.Dir = d.Run.Dir
@@ -83,7 +109,7 @@ func Jobs(name string, text []byte) []Job {
 					s.Shell = d.Run.Shell
 				}
 			}
-			job.Steps[i] = s
+			job.Steps = append(job.Steps, resolved(s, read, 0)...)
 		}
 		out = append(out, job)
 	}

@@ -22,13 +22,13 @@ jobs:
       - {run: make check, shell: sh}
   one: {steps: [{run: go test}]}
 `
-	want := `[{ci.yml one map[A:1 B:2] map[] [{go test web bash map[]}]} ` +
-		`{ci.yml two map[A:1 B:3] map[db:{postgres:16 map[] [5432]}] [{ api bash map[]} {make x bash map[C:4]} {make check api sh map[]}]}]`
-	if got := fmt.Sprint(Jobs("ci.yml", []byte(text))); got != want {
+	want := `[{ci.yml one map[A:1 B:2] map[] [{go test web bash map[]  map[]}] map[]} ` +
+		`{ci.yml two map[A:1 B:3] map[db:{postgres:16 map[] [5432]}] [{ api bash map[] actions/checkout@v4 map[]} {make x bash map[C:4]  map[]} {make check api sh map[]  map[]}] map[]}]`
+	if got := fmt.Sprint(Jobs("ci.yml", []byte(text), nil)); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	for _, bad := range []string{"", "jobs: [", "jobs: {a: 1}", "- a"} {
-		if got := Jobs("x", []byte(bad)); got != nil {
+		if got := Jobs("x", []byte(bad), nil); got != nil {
 			t.Errorf("%q: %v", bad, got)
 		}
 	}

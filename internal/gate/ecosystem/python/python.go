@@ -44,6 +44,7 @@ func New() *ecosystem.Ecosystem {
 		IsSource:   func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		Steers:     steersPython,
 		Asks:       asks(),
+		Tasks:      tasks,
 		Adopt:      adoptPython,
 		Older:      olderPython,
 		Absent:     absentInPython,
@@ -224,7 +225,7 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	env := strings.TrimSpace("PYTHONPATH=" + where + " " + ownVariables(f))
-	args := unittestArgs(s, dir)
+	args, beside, unread := discoveries(s, dir)
 	call := cmp.Or(python, "python3") + " -m unittest " + strings.Join(args[0], " ")
 	if f.pytest {
 		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
@@ -232,6 +233,15 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	} else {
 		for _, a := range args {
 			p.Test = append(p.Test, unittestCommand(c, env, python, a))
+		}
+		for _, b := range beside {
+			g := ecosystem.Given{Command: c, InTests: true, From: path.Join(dir, b.file)}
+			g.Text = env + " " + cmp.Or(python, "python3") + " -m unittest " + strings.Join(b.args, " ")
+			g.Command = g.InShell()
+			p.Given = append(p.Given, g)
+		}
+		if len(unread) > 0 {
+			p.Notes = append(p.Notes, "tests for unittest in "+results.Listed(unread, 8)+", as there are too many folders with such")
 		}
 	}
 	for _, vars := range toxFactors(f.tox) {
@@ -248,55 +258,6 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 
 // extended is what a setup.py has that has extensions to compile.
 var extended = pattern.New(`\b(?:ext_modules\s*=|Extension\s*\(|cythonize\s*\(|cffi_modules\s*=)`)
-
-// unittestArgs are those of discovery, of each call: where the tests are. From the top it finds
-// those in packages alone, so that each other folder is gone through by itself.
-func unittestArgs(s *ecosystem.Survey, dir string) [][]string {
-	files := s.Below(dir)
-	for _, sub := range []string{"tests", "test"} {
-		for _, f := range files {
-			if !strings.HasPrefix(f, sub+"/") || !isPythonTest(f) {
-				continue
-			}
-			pattern := "test*.py"
-			if !slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, sub+"/test") || strings.Contains(f, "/test_") }) {
-				pattern = "*_test.py"
-			}
-			if s.Has(dir, sub+"/__init__.py") {
-				return [][]string{{"discover", "-s", sub, "-t", ".", "-p", ecosystem.Quoted(pattern)}}
-			}
-			return [][]string{{"discover", "-s", sub, "-p", ecosystem.Quoted(pattern)}}
-		}
-	}
-	const all = "*test*.py"
-	top := []string{"discover", "-p", ecosystem.Quoted(all)} // the shell must not take it for files
-	var from []string
-	for _, f := range files {
-		if !isPythonTest(f) || ecosystem.IgnoredDir(path.Dir(f)) {
-			continue
-		}
-		in := path.Dir(f)
-		for in != "." && s.Has(dir, in+"/__init__.py") {
-			in = path.Dir(in)
-		}
-		if !slices.Contains(from, in) {
-			from = append(from, in)
-		}
-	}
-	out := [][]string{top}
-	if len(from) > 0 && !slices.Contains(from, ".") {
-		out = nil
-	}
-	for _, in := range from {
-		if in != "." && len(out) < maxDiscoveries {
-			out = append(out, []string{"discover", "-s", ecosystem.Quoted(in), "-p", ecosystem.Quoted(all)})
-		}
-	}
-	return out
-}
-
-// maxDiscoveries bounds in how many folders tests are looked for.
-const maxDiscoveries = 8
 
 // installPython sets the commands that bring dependencies into a virtual
 // environment in the project, and says whether there is one. What needs nothing
