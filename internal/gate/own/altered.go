@@ -1,6 +1,7 @@
 package own
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -44,6 +45,14 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 			} else {
 				o.setAside(id, "the change edits the workflow that has it")
 			}
+		case o.editsScript(p.Dir, id.Command) && has && (o.On.Sides.Suites[results.Head][id].Lacks != "" || o.needsElsewhere(id)):
+			o.NotCovered("%s: %q as the change has it: %s", p.What, id.Command, results.FailureLine(o.On.Sides.Suites[results.Head][id].Output))
+			dropExpectation(x, id) // the base's script is not laid over the head
+			if o.Untrusted {       // it may edit the script to hide what it breaks
+				t.Unknown = append(t.Unknown, failing...)
+			} else {
+				o.setAside(id, "as the change has it, it needs what is not here: "+results.FailureLine(o.On.Sides.Suites[results.Head][id].Output))
+			}
 		case !held || !slices.ContainsFunc(o.On.Sides.Touched, steers):
 			continue
 		case !has:
@@ -77,6 +86,14 @@ func ownOf(p ecosystem.Project) []ecosystem.Command {
 func (o *Commands) touchesCI(from string) bool {
 	return slices.ContainsFunc(o.On.Sides.Change.Paths(), func(name string) bool {
 		return name == from || workflows.Is(name) || strings.HasPrefix(name, ".github/") || strings.HasPrefix(name, ".gitlab")
+	})
+}
+
+// editsScript says whether the change edits a script that a command in a folder calls by its path.
+func (o *Commands) editsScript(dir, command string) bool {
+	words := strings.Fields(command)
+	return slices.ContainsFunc(o.On.Sides.Change.Paths(), func(name string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return path.Join(dir, w) == name })
 	})
 }
 

@@ -113,6 +113,7 @@ func Varied(j Job) []Job {
 			}
 		}
 	}
+	ways := []map[string]string{{}}
 	include, _ := j.Matrix["include"].([]any)
 	for _, one := range include {
 		values := map[string]string{}
@@ -124,8 +125,11 @@ func Varied(j Job) []Job {
 		}
 		others = append(others, values)
 	}
+	if len(first) == 0 && len(others) > 0 { // it only includes
+		ways = nil
+	}
 	var out []Job
-	for _, values := range append([]map[string]string{{}}, others...) {
+	for _, values := range append(ways, others...) {
 		all := maps.Clone(first)
 		maps.Copy(all, values)
 		if v := j.varied(all); !slices.ContainsFunc(out, func(o Job) bool { return fmt.Sprint(o) == fmt.Sprint(v) }) && len(out) < maxVaried {

@@ -23,7 +23,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: "Python", Units: "Python projects",
 		Programs: strings.Fields("python python3 uv poetry pytest"),
-		Runners:  strings.Fields("py.test tox nox hatch pdm coverage"),
+		Runners:  strings.Fields("py.test unittest tox nox hatch pdm coverage"),
 		Provided: providedByPython,
 		Hosts:    strings.Fields("pypi.org files.pythonhosted.org"),
 		Fetched:  []string{".cache/pip", WheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
