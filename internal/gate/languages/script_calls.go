@@ -18,6 +18,9 @@ func (c *calls) file(line string) string {
 	for len(words) > 0 && ecosystem.IsAssignment(words[0]) {
 		words = words[1:]
 	}
+	if started, plain := launched(words); plain {
+		words = started
+	}
 	if len(words) > 1 && interpreters.MatchString(words[0]) {
 		words = words[1:]
 		for len(words) > 1 && strings.HasPrefix(words[0], "-") && words[0] != "-c" && words[0] != "-m" {
@@ -46,6 +49,24 @@ func (c *calls) script(from, line, name string, vars [][2]string) {
 		c.leave("what its tests do as %s calls %q, which needs more than is here", from, line)
 	case len(vars) > 0 || doesMore(c.p, name, src):
 		c.add(from, withVariables(vars, interpreted(c.p, line)), vars, true)
+	}
+}
+
+// byName looks at the script of the project that a script of package.json or a target calls, by its line in
+// a step.
+func (c *calls) byName(from, line string, vars [][2]string) {
+	words := strings.Fields(line)
+	text := c.ways.scripts[c.ways.script(line)]
+	if len(words) == 2 && words[0] == "make" {
+		text = c.ways.targets[words[1]]
+	}
+	for recipe := range strings.Lines(text) {
+		recipe = strings.TrimLeft(strings.TrimSpace(recipe), "@+-")
+		name := c.file(recipe)
+		if src := string(c.s.Read(c.p.Dir, name)); name != "" && runsTestsIn(c.p, src) && !elsewhere.MatchString(src) && doesMore(c.p, name, src) {
+			c.add(from, withVariables(vars, line), vars, true)
+			return
+		}
 	}
 }
 

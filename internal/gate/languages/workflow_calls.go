@@ -23,20 +23,21 @@ import (
 // way than ycbot does. Others say nothing new. left are such calls as cannot be made here, with why.
 func given(s *ecosystem.Survey, p ecosystem.Project) (found []ecosystem.Given, left []string) {
 	c := calls{s: s, p: p, names: namer{s: s, p: p, known: map[string]naming{}}, ways: newWays(s, p), found: slices.Clone(p.Given)}
+	var jobs []workflows.Job
 	for _, f := range s.Files {
 		if !workflows.Is(f) {
 			continue
 		}
-		for _, job := range workflows.Jobs(f, s.Read(".", f), s.InRepository) {
-			for _, j := range workflows.Varied(job) {
-				c.job(j)
-			}
+		for _, j := range workflows.Jobs(f, s.Read(".", f), s.InRepository) {
+			jobs = append(jobs, workflows.Varied(j)...)
 		}
 	}
 	if p.Eco.Tasks != nil {
-		for _, j := range p.Eco.Tasks(s, p.Dir) {
-			c.job(j)
-		}
+		jobs = append(jobs, p.Eco.Tasks(s, p.Dir)...)
+	}
+	c.names.learn(jobs)
+	for _, j := range jobs {
+		c.job(j)
 	}
 	c.programs()
 	return c.found, c.left
@@ -107,6 +108,7 @@ func (c *calls) line(from, line string, all [][2]string, hidden []string) {
 	}
 	switch {
 	case call == "":
+		c.byName(from, line, vars)
 		c.unread(from, line)
 		return
 	case len(hidden) > 0:
@@ -378,26 +380,60 @@ func (n namer) those(vars [][2]string) [][2]string {
 	})
 }
 
-func (n namer) of(variable string) naming {
-	if slices.Contains(ofInterpreters, variable) {
-		return byTests
+// learn looks for the variables of jobs in one walk through the sources.
+func (n namer) learn(jobs []workflows.Job) {
+	var names []string
+	for _, j := range jobs {
+		for _, v := range workflows.AlwaysSet(j.File) {
+			names = append(names, v[0])
+		}
+		names = slices.AppendSeq(names, maps.Keys(j.Env))
+		for _, s := range j.Steps {
+			names = slices.AppendSeq(names, maps.Keys(s.Env))
+			for _, m := range assignmentWord.FindAllStringSubmatch(s.Run, -1) {
+				names = append(names, m[1])
+			}
+		}
 	}
-	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(variable) + `\b`)
-	out := byNone
+	slices.Sort(names)
+	n.look(slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !variableName.MatchString(name) || !decidesTests(name) }))
+}
+
+// assignmentWord is what a command sets a variable by.
+var assignmentWord = pattern.New(`\b([A-Za-z_]\w*)=`)
+
+func (n namer) of(variable string) naming {
+	n.look([]string{variable})
+	return n.known[variable]
+}
+
+// look says of variables which sources name them.
+func (n namer) look(variables []string) {
+	words := map[string]*regexp.Regexp{}
+	for _, v := range variables {
+		n.known[v] = byNone
+		if slices.Contains(ofInterpreters, v) {
+			n.known[v] = byTests
+			continue
+		}
+		words[v] = regexp.MustCompile(`\b` + regexp.QuoteMeta(v) + `\b`)
+	}
 	for _, f := range n.s.Files {
-		if !ecosystem.Inside(n.p.Dir, f) || !IsSource(f) {
+		if len(words) == 0 || !ecosystem.Inside(n.p.Dir, f) || !IsSource(f) {
 			continue
 		}
 		src := n.s.Read(".", f)
-		switch {
-		case !word.Match(src):
-		case n.p.Eco.IsTest != nil && n.p.Eco.IsTest(f), path.Base(f) == "conftest.py", bytes.Contains(src, []byte("#[cfg(test)]")):
-			return byTests
-		default:
-			out = bySources
+		for v, word := range words {
+			switch {
+			case !bytes.Contains(src, []byte(v)) || !word.Match(src):
+			case n.p.Eco.IsTest != nil && n.p.Eco.IsTest(f), path.Base(f) == "conftest.py", bytes.Contains(src, []byte("#[cfg(test)]")):
+				n.known[v] = byTests
+				delete(words, v)
+			default:
+				n.known[v] = bySources
+			}
 		}
 	}
-	return out
 }
 
 // ofInterpreters are variables by which interpreters and runners do otherwise, also where no source names them.

@@ -52,6 +52,10 @@ func TestGiven(t *testing.T) {
 		"a target of the same":       {"- run: make cover", ""},
 		"scripts of the same":        {"- run: npm run test:unit\n    - run: npm run test:ci\n    - run: npm test", ""},
 		"a script of the project":    {"- {run: ./ci/test.sh, env: {SHOP: 1}}\n    - run: bash ci/test.sh", "SHOP=1 ./ci/test.sh [SHOP] tests; bash ci/test.sh [] tests"},
+		"a target with a script":     {"- run: make all", "make all [] tests"},
+		"a script with one":          {"- run: timeout 60 npm run all", ""},
+		"a script with one by name":  {"- run: npm run all", "npm run all [] tests"},
+		"a script with a limit":      {"- run: timeout 60 ./ci/test.sh", "timeout 60 ./ci/test.sh [] tests"},
 		"a script that deploys":      {"- run: ./ci/docker.sh", ""},
 		"a script of no tests":       {"- run: ./ci/build.sh", ""},
 		"an action of the project":   {"- {uses: ./act, with: {shop: it}}", "SHOP=it pytest -x [SHOP] tests"},
@@ -67,8 +71,8 @@ func TestGiven(t *testing.T) {
 				file: "jobs:\n  test:\n    steps:\n    " + tt.steps + "\n", "tests/test_a.py": "SHOP PYTHONPATH CI SHOPS", "a.py": "RATE",
 				"ci/test.sh": "#!/bin/sh\nexport SHOP=2\npytest\n", "ci/docker.sh": "#!/bin/sh\nexport SHOP=2\ndocker run x\npytest\n", "ci/build.sh": "#!/bin/sh\nX=1 make\n",
 				".env": "# for all\nSHOP=\"of file\"\n", "act/action.yml": "inputs: {shop: {default: no}}\nruns: {steps: [{run: \"SHOP=${{ inputs.shop }} pytest -x\", shell: bash}]}\n",
-				"Makefile":     "test:\n\tpytest\ncover:\n\tpytest --cov\nci:\n\t@SHOP=$$X pytest\n",
-				"package.json": `{"scripts": {"test": "npm run test:unit", "test:unit": "SHOP=1 node --test test", "test:fr": "cross-env SHOP=fr node --test test", "test:ci": "c8 node --test test"}}`,
+				"Makefile":     "test:\n\tpytest\ncover:\n\tpytest --cov\nci:\n\t@SHOP=$$X pytest\nall:\n\t@sh ci/test.sh\n",
+				"package.json": `{"scripts": {"test": "npm run test:unit", "test:unit": "SHOP=1 node --test test", "test:fr": "cross-env SHOP=fr node --test test", "test:ci": "c8 node --test test", "all": "bash ci/test.sh"}}`,
 			}, &notes)
 			var out []string
 			p := ecosystem.Project{Dir: ".", Eco: python, Target: "make test"}
