@@ -64,6 +64,17 @@ func TestBuilder(t *testing.T) {
 			checks: []string{"build FAIL introduced supported: build: do build | out of E2"},
 		},
 		{
+			name: "what is built of a head that could not be set up says nothing",
+			result: gate.Result{
+				Facts: gate.Facts{Unprepared: "head: do setup: Go 1.99 is not here"},
+				Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 0), step(gate.StageBuild, gate.Head, "E2", 1), step(gate.StageTest, gate.Head, "E3", 1)},
+			},
+			checks: []string{
+				"build SKIP none supported: build: do build | environment: head: do setup: Go 1.99 is not here",
+				"test SKIP none supported: test: do test | environment: head: do setup: Go 1.99 is not here",
+			},
+		},
+		{
 			name:   "both break",
 			result: gate.Result{Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 1), step(gate.StageBuild, gate.Head, "E2", 1)}},
 			checks: []string{"build FAIL pre-existing supported: build: do build | out of E2"},

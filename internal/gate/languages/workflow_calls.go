@@ -96,6 +96,9 @@ func (c *calls) line(from, line string, all [][2]string, hidden []string) {
 	vars, otherwise := c.names.those(append(slices.Clone(all), own...)), false
 	if name := c.file(line); name != "" {
 		c.script(from, line, name, vars)
+		if len(hidden) > 0 && runsTestsIn(c.p, string(c.s.Read(c.p.Dir, name))) {
+			c.leaveHidden(from, line, hidden)
+		}
 		return
 	}
 	switch named := c.ways.named(line); {
@@ -112,7 +115,7 @@ func (c *calls) line(from, line string, all [][2]string, hidden []string) {
 		c.unread(from, line)
 		return
 	case len(hidden) > 0:
-		c.leave("what its tests do by %s, which %s sets by an expression, for %q", results.Listed(hidden, 3), from, line)
+		c.leaveHidden(from, line, hidden)
 	}
 	if len(vars) == 0 && !otherwise {
 		return
@@ -131,7 +134,11 @@ func withVariables(vars [][2]string, call string) string {
 
 // add adds a call once.
 func (c *calls) add(from, text string, vars [][2]string, otherwise bool) {
-	if len(c.found) >= maxGiven || slices.ContainsFunc(c.found, func(o ecosystem.Given) bool { return o.Text == text }) {
+	if slices.ContainsFunc(c.found, func(o ecosystem.Given) bool { return o.Text == text }) {
+		return
+	}
+	if len(c.found) >= maxGiven {
+		c.leave("what its tests do as %s calls them otherwise, as there are more than %d such calls: %q", from, maxGiven, text)
 		return
 	}
 	g := ecosystem.Given{From: from, Command: ecosystem.Command{Stage: results.StageTest, Unit: c.p.Dir, Text: text, Eco: c.p.Eco.Name}.InShell(), InTests: otherwise}
@@ -147,9 +154,19 @@ func (c *calls) add(from, text string, vars [][2]string, otherwise bool) {
 
 // leave names what is not run, once.
 func (c *calls) leave(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(c.left) < maxLeft && !slices.Contains(c.left, text) {
+	text := fmt.Sprintf(format, args...)
+	switch {
+	case slices.Contains(c.left, text) || len(c.left) > maxLeft:
+	case len(c.left) == maxLeft:
+		c.left = append(c.left, "what its tests do by other such calls of CI")
+	default:
 		c.left = append(c.left, text)
 	}
+}
+
+// leaveHidden names a line that has variables whose value is not known.
+func (c *calls) leaveHidden(from, line string, hidden []string) {
+	c.leave("what its tests do by %s, which %s sets by an expression, for %q", results.Listed(hidden, 3), from, line)
 }
 
 // unread names a line that runs tests of the project with what cannot be known of it.

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -55,7 +56,7 @@ func plain(name string, text []byte, _ func(string) []byte) []Job {
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var root map[string]any
 		if err := decoder.Decode(&root); err != nil {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				return nil
 			}
 			return out
