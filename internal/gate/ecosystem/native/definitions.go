@@ -48,7 +48,7 @@ func Definitions(name string, src []byte) map[string]string {
 }
 
 var (
-	asks       = pattern.New(`(?m)^\s*#\s*(?:if|ifdef|ifndef|elif)\b((?:[^\\\n]|\\\n|\\.)*)`)
+	conditions       = pattern.New(`(?m)^\s*#\s*(?:if|ifdef|ifndef|elif)\b((?:[^\\\n]|\\\n|\\.)*)`)
 	macroName  = pattern.New(`[A-Za-z_]\w*`)
 	defaultsIn = pattern.New(`(?m)^\s*#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+(\w+)[ \t]+\S`)
 	// definesIn is a macro with a value, as a header has it.
@@ -58,7 +58,7 @@ var (
 // AskedFor are the macros by which a source of tests decides what it compiles.
 func AskedFor(src string) map[string]bool {
 	out := map[string]bool{}
-	for _, m := range asks.FindAllStringSubmatch(src, -1) {
+	for _, m := range conditions.FindAllStringSubmatch(src, -1) {
 		for _, w := range macroName.FindAllString(m[1], -1) {
 			out[w] = true
 		}
