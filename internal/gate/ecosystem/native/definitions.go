@@ -48,7 +48,7 @@ func Definitions(name string, src []byte) map[string]string {
 }
 
 var (
-	conditions       = pattern.New(`(?m)^\s*#\s*(?:if|ifdef|ifndef|elif)\b((?:[^\\\n]|\\\n|\\.)*)`)
+	conditions = pattern.New(`(?m)^\s*#\s*(?:if|ifdef|ifndef|elif)\b((?:[^\\\n]|\\\n|\\.)*)`)
 	macroName  = pattern.New(`[A-Za-z_]\w*`)
 	defaultsIn = pattern.New(`(?m)^\s*#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+(\w+)[ \t]+\S`)
 	// definesIn is a macro with a value, as a header has it.
