@@ -185,6 +185,12 @@ var longScenarios = []string{
 	"vanish_renamed_node_untrusted", "vanish_renamed_python", "vendored_old", "weakened_inside_rust_untrusted",
 	"workflow_renamed_python", "workflow_script_node_untrusted", "workflow_variable_go_untrusted", "workspace",
 	"workspace_member_node_untrusted", "workspace_program", "writes_checkout", "invalid_module_elixir",
+	"features_rust_untrusted", "made_want_go_untrusted", "profile_rust_untrusted", "workflow_five_calls_go",
+	"ci_gitlab_go_untrusted", "config_log_elixir_untrusted", "workflow_calls_script_go", "workflow_action_go",
+	"workflow_five_calls_honest_go", "profile_honest_rust_untrusted", "workflow_calls_script_edited_go",
+	"workflow_calls_script_edited_go_untrusted", "launched_automake_untrusted", "workflow_action_edited_go",
+	"workflow_matrix_node", "module_below_go_untrusted", "ci_gitlab_honest_go", "workflow_left_go", "newer_node",
+	"workflow_matrix_honest_node",
 }
 
 // leavesScenario says whether make test leaves a scenario out.
