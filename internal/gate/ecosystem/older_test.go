@@ -13,8 +13,17 @@ func TestIsOlder(t *testing.T) {
 		is, than string
 		want     bool
 	}{
-		{"3.5.0", "4.5.0", true}, {"4.5.0", "3.5.0", false}, {"4.5.0", "4.5.0", false}, {"4.10.0", "4.9.0", false}, {"v1.7.0", "v1.9.0", true},
-		{"5.0.0-rc.1", "5.0.0", true}, {"5.0.0", "5.0.0-rc.1", false}, {"8", "8.0.0", false}, {"7.4.4", "8.0", true}, {"8.0rc1", "8.0", false}, {"1.0.0+2", "1.0.0+3", false},
+		{"3.5.0", "4.5.0", true},
+		{"4.5.0", "3.5.0", false},
+		{"4.5.0", "4.5.0", false},
+		{"4.10.0", "4.9.0", false},
+		{"v1.7.0", "v1.9.0", true},
+		{"5.0.0-rc.1", "5.0.0", true},
+		{"5.0.0", "5.0.0-rc.1", false},
+		{"8", "8.0.0", false},
+		{"7.4.4", "8.0", true},
+		{"8.0rc1", "8.0", false},
+		{"1.0.0+2", "1.0.0+3", false},
 	} {
 		if got := IsOlder(tt.is, tt.than); got != tt.want {
 			t.Errorf("%s older than %s: %v", tt.is, tt.than, got)

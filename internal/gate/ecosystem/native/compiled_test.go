@@ -59,10 +59,23 @@ func TestAltersInSource(t *testing.T) {
 		name, line string
 		want       bool
 	}{
-		{"include/a.h", `#pragma GCC optimize ("Ofast", "no-signed-zeros")`, true}, {"include/a.h", `_Pragma("GCC optimize (\"fast-math\")")`, true}, {"include/a.h", `#pragma redefine_extname strcmp strcasecmp`, true},
-		{"include/a.h", `#define isnan(x) 0`, true}, {"src/a.c", `int strcmp(const char *a, const char *b)`, true}, {"src/a.c", `_Noreturn void abort(void) {`, true}, {"src/a.c", `int isnan(double x) { return 0`, true},
-		{"include/a.h", `#pragma once`, false}, {"include/a.h", `#pragma GCC optimize ("O3")`, false}, {"include/a.h", `#pragma omp parallel for`, false}, {"include/a.h", `#define is_name(x) 1`, false}, {"include/a.h", `int strcmp(const char *, const char *);`, false},
-		{"src/a.c", `static int strcmp(const char *a, const char *b)`, false}, {"src/a.c", `	int kill(pid_t pid) {`, false}, {"src/a.c", `int name_strcmp(const char *a)`, false}, {"src/a.c", `	return strcmp(a, b) ==`, false}, {"src/a.c", `#pragma GCC optimize ("Ofast")`, false},
+		{"include/a.h", `#pragma GCC optimize ("Ofast", "no-signed-zeros")`, true},
+		{"include/a.h", `_Pragma("GCC optimize (\"fast-math\")")`, true},
+		{"include/a.h", `#pragma redefine_extname strcmp strcasecmp`, true},
+		{"include/a.h", `#define isnan(x) 0`, true},
+		{"src/a.c", `int strcmp(const char *a, const char *b)`, true},
+		{"src/a.c", `_Noreturn void abort(void) {`, true},
+		{"src/a.c", `int isnan(double x) { return 0`, true},
+		{"include/a.h", `#pragma once`, false},
+		{"include/a.h", `#pragma GCC optimize ("O3")`, false},
+		{"include/a.h", `#pragma omp parallel for`, false},
+		{"include/a.h", `#define is_name(x) 1`, false},
+		{"include/a.h", `int strcmp(const char *, const char *);`, false},
+		{"src/a.c", `static int strcmp(const char *a, const char *b)`, false},
+		{"src/a.c", `	int kill(pid_t pid) {`, false},
+		{"src/a.c", `int name_strcmp(const char *a)`, false},
+		{"src/a.c", `	return strcmp(a, b) ==`, false},
+		{"src/a.c", `#pragma GCC optimize ("Ofast")`, false},
 	} {
 		if got := AltersInSource(tt.name, tt.line); (got != "") != tt.want {
 			t.Errorf("%s: %s: %q", tt.name, tt.line, got)

@@ -13,8 +13,12 @@ import (
 // taskTables are where tools keep commands by their names, of a pyproject.toml: poethepoet, PDM,
 // taskipy, Rye and Hatch.
 var taskTables = [][]string{
-	{"tool", "poe", "tasks"}, {"tool", "pdm", "scripts"}, {"tool", "taskipy", "tasks"}, {"tool", "rye", "scripts"},
-	{"tool", "hatch", "envs", "default", "scripts"}, {"tool", "hatch", "envs", "test", "scripts"},
+	{"tool", "poe", "tasks"},
+	{"tool", "pdm", "scripts"},
+	{"tool", "taskipy", "tasks"},
+	{"tool", "rye", "scripts"},
+	{"tool", "hatch", "envs", "default", "scripts"},
+	{"tool", "hatch", "envs", "test", "scripts"},
 }
 
 // testTask is the name of a task that runs tests.
