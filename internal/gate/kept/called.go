@@ -59,28 +59,63 @@ func (k *keeper) startDetected(ctx context.Context) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	base := k.commands
-	k.commands = slices.Concat(k.otherwise, slices.DeleteFunc(slices.Clone(base), func(c ecosystem.Command) bool {
+	for _, e := range lost {
+		e.detected = true
+	}
+	suite, err := k.runDetected(ctx, lost)
+	if err != nil {
+		return err
+	}
+	k.replace(k.suite, suite, lost)
+	return nil
+}
+
+// runDetected runs tests in the arm as they are detected there.
+func (k *keeper) runDetected(ctx context.Context, tests []*examined) (results.Suite, error) {
+	base := k.arm.Tests
+	defer func() { k.arm.Tests = base }()
+	k.arm.Tests = slices.Concat(k.otherwise, slices.DeleteFunc(slices.Clone(base), func(c ecosystem.Command) bool {
 		return slices.ContainsFunc(k.otherwise, func(o ecosystem.Command) bool { return sides.SameRun(o, c) })
 	}))
-	a, err := k.newArm(ctx, func(sides.Touch) bool { return true })
-	if err != nil {
-		return err
-	}
-	suite, err := a.Run(ctx, narrowTo(k.on.Sides, lost))
-	if err != nil {
-		return err
-	}
-	if len(lost) < len(k.tests) {
-		k.commands = base // what does start does so as the base calls it
-	} else {
-		k.arm = a
-	}
-	maps.DeleteFunc(k.suite, func(id results.ID, t results.Test) bool {
-		return slices.ContainsFunc(lost, func(e *examined) bool {
+	return k.arm.Run(ctx, narrowTo(k.on.Sides, tests))
+}
+
+// replace puts what a run as it is detected said of tests in the place of what did not start.
+func (k *keeper) replace(suite, detected results.Suite, tests []*examined) {
+	maps.DeleteFunc(suite, func(id results.ID, t results.Test) bool {
+		return slices.ContainsFunc(tests, func(e *examined) bool {
 			return id.Unit == e.id.Unit && (id.Package == e.id.Package && id.Command == e.id.Command || t.Broken && t.Eco == e.eco)
 		})
 	})
-	k.suite.Add(suite)
-	return nil
+	suite.Add(detected)
+}
+
+// runAgain runs tests in the arm, each as it ran there before.
+func (k *keeper) runAgain(ctx context.Context, tests []*examined) (results.Suite, error) {
+	detected := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return !e.detected })
+	suite := results.Suite{}
+	if rest := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return e.detected }); len(rest) > 0 {
+		var err error
+		if suite, err = k.arm.Run(ctx, narrowTo(k.on.Sides, rest)); err != nil {
+			return suite, err
+		}
+	}
+	if len(detected) == 0 {
+		return suite, nil
+	}
+	more, err := k.runDetected(ctx, detected)
+	suite.Add(more)
+	return suite, err
+}
+
+// runWhole runs all that the arm ran, each as it ran there before.
+func (k *keeper) runWhole(ctx context.Context) (results.Suite, error) {
+	suite, err := k.arm.Run(ctx, k.run)
+	detected := slices.DeleteFunc(slices.Clone(k.tests), func(e *examined) bool { return !e.detected })
+	if err != nil || len(detected) == 0 {
+		return suite, err
+	}
+	more, err := k.runDetected(ctx, detected)
+	k.replace(suite, more, detected)
+	return suite, err
 }

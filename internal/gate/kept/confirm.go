@@ -26,7 +26,7 @@ func (k *keeper) recover(ctx context.Context) error {
 		var suite results.Suite
 		var err error
 		if reached {
-			suite, err = k.arm.Run(ctx, narrowTo(k.on.Sides, lost))
+			suite, err = k.runAgain(ctx, lost)
 		} else {
 			suite, err = k.alone(ctx, results.Head, lost)
 		}
@@ -66,7 +66,7 @@ func (k *keeper) aside(ctx context.Context) error {
 	if len(tests) == 0 {
 		return nil
 	}
-	suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, tests))
+	suite, err := k.runAgain(ctx, tests)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 		return err
 	}
 	if len(inArm) > 0 {
-		suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, inArm))
+		suite, err := k.runAgain(ctx, inArm)
 		if err != nil {
 			return err
 		}

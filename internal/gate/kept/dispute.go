@@ -28,7 +28,7 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 			among = need
 			return suite, err
 		}
-		suite, err := k.arm.Run(ctx, narrowTo(k.on.Sides, open))
+		suite, err := k.runAgain(ctx, open)
 		return k.asBase(suite, open), err
 	}
 	if err := k.on.Tests.Rounds(ctx, d, idsOf(tests)); err != nil {
@@ -38,7 +38,7 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 		if side == results.Base {
 			return k.on.Tests.Entire(ctx, results.Base, ids)
 		}
-		suite, err := k.arm.Run(ctx, k.run)
+		suite, err := k.runWhole(ctx)
 		return k.asBase(suite, tests), err
 	}
 	begun := runs.History{results.Base: k.on.Tests.Begun()[results.Base], results.Head: {k.asBase(k.suite, tests)}}

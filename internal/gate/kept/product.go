@@ -46,8 +46,8 @@ func (k *keeper) shipped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	over := &keeper{in: k.in, on: k.on, out: k.out, arm: a, commands: k.commands, steers: k.steers, run: narrowTo(k.on.Sides, tests)}
-	if over.suite, err = a.Run(ctx, over.run); err != nil {
+	over := &keeper{in: k.in, on: k.on, out: k.out, arm: a, commands: k.commands, otherwise: k.otherwise, steers: k.steers, run: narrowTo(k.on.Sides, tests)}
+	if over.suite, err = over.runAgain(ctx, tests); err != nil {
 		return err
 	}
 	l := over.lookup(results.Head, over.suite)

@@ -21,7 +21,7 @@ func (k *keeper) strangers(ctx context.Context) error {
 	if len(found) == 0 {
 		return nil
 	}
-	again, err := k.arm.Run(ctx, k.run)
+	again, err := k.runWhole(ctx)
 	if err != nil {
 		return err
 	}

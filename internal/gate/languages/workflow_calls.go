@@ -1,18 +1,15 @@
 package languages
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -263,198 +260,12 @@ func commandsOf(run string) []string {
 // exportLine is a line of a step that sets a variable for those after it.
 var exportLine = pattern.New(`^export[ \t]+([A-Za-z_]\w*)=([^$` + "`" + `;&|]*)$`)
 
-// ways say whether a call runs a project's tests in another way than ycbot does.
-type ways struct {
-	p       ecosystem.Project
-	calls   other
-	scripts map[string]string // of package.json, by name
-	usual   map[string]bool   // those that "test" runs
-	targets map[string]string // recipes of its Makefile, but of those for tests
-}
-
-func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
-	w := ways{
-		p:       p,
-		calls:   other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }},
-		scripts: scriptsOf(s, p.Dir), usual: map[string]bool{},
-	}
-	if file := native.FileOfTargets(s, p.Dir); file != "" {
-		text := string(native.Targets(s, p.Dir, file))
-		w.targets = ecosystem.Recipes(expanded(text, text))
-		for _, t := range native.TargetsForTests(s, p.Dir) {
-			delete(w.targets, strings.TrimPrefix(t, "make "))
-		}
-	}
-	for next := []string{"test"}; len(next) > 0; next = next[1:] {
-		if w.usual[next[0]] {
-			continue
-		}
-		w.usual[next[0]] = true
-		for name := range w.scripts {
-			if calls := regexp.MustCompile(`(?:^|[\s"':])` + regexp.QuoteMeta(name) + `(?:$|[\s"'])`); calls.MatchString(w.scripts[next[0]]) {
-				next = append(next, name)
-			}
-			if prefix, _, ok := strings.Cut(name, ":"); ok && strings.Contains(w.scripts[next[0]], prefix+":*") {
-				next = append(next, name)
-			}
-		}
-	}
-	return w
-}
-
-// decides says whether a call of a runner has options that decide how its tests run.
-func (w ways) decides(call string) bool {
-	parsed, err := syntax.NewParser().Parse(strings.NewReader(call), "")
-	return err == nil && w.calls.in(parsed)
-}
-
-// script is the script of package.json that a line calls; empty: none.
-func (w ways) script(line string) string {
-	return (&caller{scripts: w.scripts}).script(strings.Fields(line))
-}
-
-// elsewhere says whether a script names other files and folders than the usual ones do.
-func (w ways) elsewhere(text string) bool {
-	usual := map[string]bool{}
-	for name := range w.usual {
-		for _, word := range strings.Fields(w.scripts[name]) {
-			usual[strings.Trim(word, `"'/.`)] = true
-		}
-	}
-	return slices.ContainsFunc(strings.Fields(text)[1:], func(word string) bool {
-		word = strings.Trim(word, `"'/.`)
-		return !usual[word] && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "/*") || !usual[word] && testFolder.MatchString(word)
-	})
-}
-
-// testFolder is the name of a folder of tests.
-var testFolder = pattern.New(`(?i)^(?:e2e|spec|specs|tests?|__tests__|integration|acceptance|functional|unit|system|smoke)$`)
-
-// named is a line that runs tests in another way than the project's usual call does, by a script of
-// package.json, a target of its Makefile, or several commands; empty: it is none.
-func (w ways) named(line string) string {
-	words := strings.Fields(line)
-	if len(words) < 2 || strings.Contains(line, "${{") {
-		return ""
-	}
-	script := w.script(line)
-	switch {
-	case script != "":
-		if text := w.scripts[script]; w.usual[script] || !runsTests.MatchString(text) || !w.decides(text) && !w.elsewhere(text) {
-			return ""
-		}
-	case words[0] == "make" && len(words) == 2 && w.targets[words[1]] != "":
-		if recipe := w.targets[words[1]]; !runsTests.MatchString(recipe) || !slices.ContainsFunc(strings.Split(recipe, "\n"), func(l string) bool {
-			return w.decides(strings.TrimLeft(strings.TrimSpace(strings.ReplaceAll(l, "$$", "$")), "@+-"))
-		}) {
-			return ""
-		}
-	case !w.whole(line) || !w.decides(line):
-		return ""
-	}
-	return line
-}
-
-// whole says whether a line runs tests of the project, and can be run as it stands: all is known that
-// it says, and a failure of the tests is one of the line.
-func (w ways) whole(line string) bool {
-	return runsTests.MatchString(line) && ofRunner(w.p, line) && !unknownValue.MatchString(line) && !strings.Contains(line, "||")
-}
-
-// unknownValue is a variable with the value of another one.
-var unknownValue = pattern.New(`\b[A-Za-z_]\w*=["']?[^\s"']*[$` + "`" + `]|<<\s*\w+\.`)
-
 // maxGiven bounds how many calls with other variables are known of, and maxLeft how many are named that
 // cannot be made.
 const (
 	maxGiven = 40
 	maxLeft  = 12
 )
-
-// naming says which of a project's sources name a variable.
-type naming int
-
-const (
-	byNone naming = iota
-	bySources
-	byTests // files of tests, or conftest.py
-)
-
-// A namer looks for names of variables in the sources of a project.
-type namer struct {
-	s     *ecosystem.Survey
-	p     ecosystem.Project
-	known map[string]naming
-}
-
-// those are the variables that sources name, and that are not set for all commands anyway.
-func (n namer) those(vars [][2]string) [][2]string {
-	return slices.DeleteFunc(vars, func(v [2]string) bool {
-		if _, known := n.known[v[0]]; !known {
-			n.known[v[0]] = n.of(v[0])
-		}
-		return n.known[v[0]] == byNone || v == alwaysSet || !decidesTests(v[0])
-	})
-}
-
-// learn looks for the variables of jobs in one walk through the sources.
-func (n namer) learn(jobs []workflows.Job) {
-	var names []string
-	for _, j := range jobs {
-		for _, v := range workflows.AlwaysSet(j.File) {
-			names = append(names, v[0])
-		}
-		names = slices.AppendSeq(names, maps.Keys(j.Env))
-		for _, s := range j.Steps {
-			names = slices.AppendSeq(names, maps.Keys(s.Env))
-			for _, m := range assignmentWord.FindAllStringSubmatch(s.Run, -1) {
-				names = append(names, m[1])
-			}
-		}
-	}
-	slices.Sort(names)
-	n.look(slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !variableName.MatchString(name) || !decidesTests(name) }))
-}
-
-// assignmentWord is what a command sets a variable by.
-var assignmentWord = pattern.New(`\b([A-Za-z_]\w*)=`)
-
-func (n namer) of(variable string) naming {
-	n.look([]string{variable})
-	return n.known[variable]
-}
-
-// look says of variables which sources name them.
-func (n namer) look(variables []string) {
-	words := map[string]*regexp.Regexp{}
-	for _, v := range variables {
-		n.known[v] = byNone
-		if slices.Contains(ofInterpreters, v) {
-			n.known[v] = byTests
-			continue
-		}
-		words[v] = regexp.MustCompile(`\b` + regexp.QuoteMeta(v) + `\b`)
-	}
-	for _, f := range n.s.Files {
-		if len(words) == 0 || !ecosystem.Inside(n.p.Dir, f) || !IsSource(f) {
-			continue
-		}
-		src := n.s.Read(".", f)
-		for v, word := range words {
-			switch {
-			case !bytes.Contains(src, []byte(v)) || !word.Match(src):
-			case n.p.Eco.IsTest != nil && n.p.Eco.IsTest(f), path.Base(f) == "conftest.py", bytes.Contains(src, []byte("#[cfg(test)]")):
-				n.known[v] = byTests
-				delete(words, v)
-			default:
-				n.known[v] = bySources
-			}
-		}
-	}
-}
-
-// ofInterpreters are variables by which interpreters and runners do otherwise, also where no source names them.
-var ofInterpreters = strings.Fields("PYTHONWARNINGS PYTHONDEVMODE PYTHONOPTIMIZE PYTEST_ADDOPTS NODE_OPTIONS RUBYOPT GOFLAGS GODEBUG GOEXPERIMENT RUSTFLAGS TZ LC_ALL LANG")
 
 // alwaysSet is set for all commands.
 var alwaysSet = [2]string{"CI", "true"}

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// systems are CI systems other than GitHub Actions, by their files; names are the variables that
+// systems are CI systems other than GitHub Actions, by their files; setBy are the variables that
 // each sets to say that it is one.
 var (
 	systems = map[string]string{
@@ -22,7 +22,7 @@ var (
 		".cirrus.yml": "cirrus", ".drone.yml": "drone", ".woodpecker.yml": "woodpecker", ".buildkite/pipeline.yml": "buildkite",
 		"appveyor.yml": "appveyor", ".appveyor.yml": "appveyor", ".semaphore/semaphore.yml": "semaphore",
 	}
-	names = map[string]string{"actions": "GITHUB_ACTIONS", "gitlab": "GITLAB_CI", "circle": "CIRCLECI", "travis": "TRAVIS"}
+	setBy = map[string]string{"actions": "GITHUB_ACTIONS", "gitlab": "GITLAB_CI", "circle": "CIRCLECI", "travis": "TRAVIS"}
 )
 
 // system is the CI system that a file is of, empty for none.
@@ -161,7 +161,7 @@ func variablesIn(table map[string]any) map[string]any {
 // commandKeys are the keys under which commands stand, in the order in which they run.
 var commandKeys = strings.Fields("before_install install before_script before_test script test_script run command commands bash sh")
 
-// A collector finds the steps of a job, wherever they stand in it.
+// A collector finds the steps of a job, at any depth of it.
 type collector struct {
 	commands map[string]any // that have names, as those of CircleCI
 }

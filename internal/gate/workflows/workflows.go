@@ -75,7 +75,7 @@ func ofActions(name string) bool {
 
 // AlwaysSet are the variables that the CI system of a file sets for all commands.
 func AlwaysSet(name string) [][2]string {
-	if variable := names[system(name)]; variable != "" {
+	if variable := setBy[system(name)]; variable != "" {
 		return [][2]string{{variable, "true"}}
 	}
 	return nil
