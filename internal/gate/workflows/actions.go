@@ -12,29 +12,58 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// maxDepth is how far actions that use each other are followed, and jobs that extend each other.
-const maxDepth = 4
+// Bounds of what a file of a CI system leads to: how far its parts use each other, and how many of
+// them are looked at.
+const (
+	maxDepth = 4
+	maxParts = 2000
+)
 
-// resolved are the steps of an action of the repository in place of the one that uses it
+// actions are those of a repository itself, as they are read for one workflow
 // (https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax).
-func resolved(s Step, read func(name string) []byte, depth int) []Step {
+type actions struct {
+	read  func(name string) []byte
+	known map[string]action // by folder
+	left  int               // steps that may still be looked at
+}
+
+type action struct {
+	Inputs map[string]struct {
+		Default any `yaml:"default"`
+	} `yaml:"inputs"`
+	Runs struct {
+		Steps []Step `yaml:"steps"`
+	} `yaml:"runs"`
+}
+
+// in is the action in a folder; one without steps where there is none.
+func (a *actions) in(dir string) action {
+	known, ok := a.known[dir]
+	if ok {
+		return known
+	}
+	text := a.read(path.Join(dir, "action.yml"))
+	if len(text) == 0 {
+		text = a.read(path.Join(dir, "action.yaml"))
+	}
+	if len(text) > most || yaml.Unmarshal(text, &known) != nil {
+		known = action{}
+	}
+	a.known[dir] = known
+	return known
+}
+
+// resolved are the steps of an action of the repository in place of the one that uses it.
+func (a *actions) resolved(s Step, depth int) []Step {
+	if a.left--; a.left < 0 {
+		return nil
+	}
 	dir, local := strings.CutPrefix(s.Uses, "./")
-	if !local || read == nil || depth >= maxDepth {
+	if !local || a.read == nil || depth >= maxDepth {
 		return []Step{s}
 	}
-	var action struct {
-		Inputs map[string]struct {
-			Default any `yaml:"default"`
-		} `yaml:"inputs"`
-		Runs struct {
-			Steps []Step `yaml:"steps"`
-		} `yaml:"runs"`
-	}
-	text := read(path.Join(dir, "action.yml"))
-	if len(text) == 0 {
-		text = read(path.Join(dir, "action.yaml"))
-	}
-	if len(text) > most || yaml.Unmarshal(text, &action) != nil || len(action.Runs.Steps) == 0 {
+	action := a.in(dir)
+	if len(action.Runs.Steps) == 0 {
 		return []Step{s}
 	}
 	inputs := map[string]string{}
@@ -52,9 +81,12 @@ func resolved(s Step, read func(name string) []byte, depth int) []Step {
 	}
 	var out []Step
 	for _, in := range action.Runs.Steps {
+		if a.left <= 0 {
+			break
+		}
 		in = in.with("inputs", inputs)
 		in.Env = merged(s.Env, in.Env)
-		out = append(out, resolved(in, read, depth+1)...)
+		out = append(out, a.resolved(in, depth+1)...)
 	}
 	return out
 }
@@ -87,8 +119,11 @@ func withValues(env map[string]any, put func(string) string) map[string]any {
 	return out
 }
 
-// maxVaried bounds in how many ways a matrix has a job run.
-const maxVaried = 8
+// maxVaried bounds in how many ways a matrix has a job run, and maxValues of how many values these are.
+const (
+	maxVaried = 8
+	maxValues = 64
+)
 
 // Varied is a job as its matrix has it run: with the first value of each of its names, then with each
 // other value of one of them, and with what it includes.
@@ -129,11 +164,14 @@ func Varied(j Job) []Job {
 		ways = nil
 	}
 	var out []Job
-	for _, values := range append(ways, others...) {
+	seen := map[string]bool{}
+	ways = append(ways, others...)
+	for _, values := range ways[:min(len(ways), maxValues)] {
 		all := maps.Clone(first)
 		maps.Copy(all, values)
-		if v := j.varied(all); !slices.ContainsFunc(out, func(o Job) bool { return fmt.Sprint(o) == fmt.Sprint(v) }) && len(out) < maxVaried {
-			out = append(out, v)
+		v := j.varied(all)
+		if said := fmt.Sprint(v); !seen[said] && len(out) < maxVaried {
+			seen[said], out = true, append(out, v)
 		}
 	}
 	return out

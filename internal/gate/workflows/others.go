@@ -3,7 +3,6 @@ package workflows
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -62,7 +61,7 @@ func plain(name string, text []byte, _ func(string) []byte) []Job {
 			return out
 		}
 		commands, _ := root["commands"].(map[string]any) // of CircleCI, which steps name
-		c := collector{commands: commands}
+		c := &collector{commands: commands, left: maxParts}
 		rest := maps.Clone(root)
 		env := variablesIn(root)
 		if jobs, ok := root["jobs"].(map[string]any); ok && jobs["include"] == nil {
@@ -164,10 +163,14 @@ var commandKeys = strings.Fields("before_install install before_script before_te
 // A collector finds the steps of a job, at any depth of it.
 type collector struct {
 	commands map[string]any // that have names, as those of CircleCI
+	left     int            // parts that may still be looked at
 }
 
-func (c collector) steps(node any, env map[string]any, dir string, depth int) []Step {
+func (c *collector) steps(node any, env map[string]any, dir string, depth int) []Step {
 	var out []Step
+	if c.left--; c.left < 0 {
+		return nil
+	}
 	switch node := node.(type) {
 	case []any:
 		for _, n := range node {
@@ -234,11 +237,12 @@ func commandText(v any) string {
 // gitlab are the jobs of a file of GitLab (https://docs.gitlab.com/ci/yaml/), with those that it
 // includes from the repository. What its jobs say together is in one shell.
 func gitlab(name string, text []byte, read func(string) []byte) []Job {
-	root := map[string]any{}
-	included(root, text, read, 0)
+	files := maxIncluded
+	root := included(text, read, &files, 0)
 	if len(root) == 0 {
 		return nil
 	}
+	left := maxParts
 	defaults, _ := root["default"].(map[string]any)
 	env := variablesIn(map[string]any{"variables": root["variables"]})
 	var out []Job
@@ -247,7 +251,7 @@ func gitlab(name string, text []byte, read func(string) []byte) []Job {
 		if !ok || strings.HasPrefix(id, ".") || slices.Contains(strings.Fields("default variables include workflow image cache pages:deploy"), id) {
 			continue
 		}
-		job = extended(root, job, 0)
+		job = extended(root, job, &left, 0)
 		before := job["before_script"]
 		for _, other := range []any{defaults["before_script"], root["before_script"]} {
 			if before == nil {
@@ -263,38 +267,49 @@ func gitlab(name string, text []byte, read func(string) []byte) []Job {
 	return out
 }
 
-// included adds what a file has to that of others, and first what it includes.
-func included(root map[string]any, text []byte, read func(string) []byte, depth int) {
+// maxIncluded bounds how many files are read for one of GitLab.
+const maxIncluded = 32
+
+// included is what a file has, above what others have that it includes. left is how many files may
+// still be read.
+func included(text []byte, read func(string) []byte, left *int, depth int) map[string]any {
 	var own map[string]any
-	if len(text) > most || yaml.Unmarshal(text, &own) != nil || depth > maxDepth {
-		return
+	if *left--; *left < 0 || len(text) > most || yaml.Unmarshal(text, &own) != nil || depth > maxDepth {
+		return nil
 	}
 	list, ok := own["include"].([]any)
 	if !ok {
 		list = []any{own["include"]}
 	}
+	root := map[string]any{}
 	for _, one := range list {
 		file, _ := one.(string)
 		if m, ok := one.(map[string]any); ok {
 			file, _ = m["local"].(string)
 		}
-		if file != "" && !strings.Contains(file, "://") && read != nil {
-			included(root, read(strings.TrimPrefix(path.Clean("/"+file), "/")), read, depth+1)
+		if file != "" && !strings.Contains(file, "://") && read != nil && *left > 0 {
+			maps.Copy(root, included(read(strings.TrimPrefix(path.Clean("/"+file), "/")), read, left, depth+1))
 		}
 	}
 	maps.Copy(root, own)
+	return root
 }
 
-// extended is a job of GitLab with what it has from those that it extends.
-func extended(root, job map[string]any, depth int) map[string]any {
-	parents := strings.Fields(strings.Trim(fmt.Sprint(job["extends"]), "[]"))
+// extended is a job of GitLab with what it has from those that it extends, the last of which are
+// above the others. left is how many of them may still be looked at.
+func extended(root, job map[string]any, left *int, depth int) map[string]any {
+	parents, ok := job["extends"].([]any)
+	if !ok {
+		parents = []any{job["extends"]}
+	}
 	out := map[string]any{}
-	for _, name := range parents {
+	for _, one := range parents {
+		name, _ := one.(string)
 		parent, ok := root[name].(map[string]any)
-		if !ok || depth >= maxDepth {
+		if *left--; !ok || depth >= maxDepth || *left < 0 {
 			continue
 		}
-		maps.Copy(out, extended(root, parent, depth+1))
+		maps.Copy(out, extended(root, parent, left, depth+1))
 	}
 	vars := merged(variablesIn(map[string]any{"variables": out["variables"]}), variablesIn(map[string]any{"variables": job["variables"]}))
 	maps.Copy(out, job)

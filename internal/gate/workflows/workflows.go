@@ -95,6 +95,7 @@ func Jobs(name string, text []byte, read func(name string) []byte) []Job {
 	if yaml.Unmarshal(text, &f) != nil {
 		return nil
 	}
+	own := actions{read: read, known: map[string]action{}, left: maxParts}
 	var out []Job
 	for _, id := range slices.Sorted(maps.Keys(f.Jobs)) {
 		j := f.Jobs[id]
@@ -109,7 +110,7 @@ func Jobs(name string, text []byte, read func(name string) []byte) []Job {
 					s.Shell = d.Run.Shell
 				}
 			}
-			job.Steps = append(job.Steps, resolved(s, read, 0)...)
+			job.Steps = append(job.Steps, own.resolved(s, 0)...)
 		}
 		out = append(out, job)
 	}
