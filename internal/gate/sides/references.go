@@ -99,31 +99,38 @@ func (r *Reader) said() said {
 }
 
 // extended are the files that settings of TypeScript's compiler are extensions of, with those that
-// recipes have tests loaded by. What a compiler
-// that is run as a test takes in so is a judge as these are.
+// recipes have tests loaded by. What a compiler that is run as a test takes in so is a judge as
+// these are.
 func (r *Reader) extended(judges map[string]string, loads map[string]bool) map[string]bool {
 	out := maps.Clone(loads)
 	for _, side := range []results.Side{results.Base, results.Head} {
 		if r.Plans[side] == nil {
 			continue
 		}
-		var follow func(name string, depth int)
-		follow = func(name string, depth int) {
+		seen := map[string]bool{}
+		var follow func(name string)
+		follow = func(name string) {
 			src, err := ecosystem.ReadInTree(r.dir(side), name)
-			if err != nil || depth > 8 {
+			if seen[name] || err != nil {
 				return
 			}
+			seen[name] = true
 			for _, other := range node.Extended(name, src) {
 				out[other] = true
 				if eco := judges[name]; eco != "" {
 					judges[other] = eco
 				}
-				follow(other, depth+1)
+				follow(other)
+			}
+		}
+		for _, name := range r.Plans[side].Files { // first, as what they extend is a judge
+			if judges[name] != "" && path.Ext(name) == ".json" {
+				follow(name)
 			}
 		}
 		for _, name := range r.Plans[side].Files {
-			if node.IsCompilerSettings(name) && !ecosystem.IgnoredDir(path.Dir(name)) || loads[name] || judges[name] != "" && path.Ext(name) == ".json" {
-				follow(name, 0)
+			if node.IsCompilerSettings(name) && !ecosystem.IgnoredDir(path.Dir(name)) || loads[name] {
+				follow(name)
 			}
 		}
 	}

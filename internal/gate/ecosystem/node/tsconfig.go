@@ -48,7 +48,8 @@ func CompilerMixture(name string, v []byte, base, head func(string) []byte) *eco
 		if string(src) == string(v) {
 			read = base
 		}
-		return settingsOf(name, src, read, 0)
+		left := maxExtended
+		return settingsOf(name, src, read, &left)
 	}
 	return &ecosystem.Mixture{Class: compare.Steering, Merge: func(base, head []byte) ([]byte, error) {
 		own := object(head)
@@ -149,18 +150,23 @@ func placesOf(list any, from string) []string {
 	return out
 }
 
-// settingsOf are those of a file, with what it extends in the tree.
-func settingsOf(name string, src []byte, read func(string) []byte, depth int) compilerSettings {
+// maxExtended bounds how many files are read for one that extends others.
+const maxExtended = 32
+
+// settingsOf are those of a file, with what it extends in the tree. left is how many files may still
+// be read.
+func settingsOf(name string, src []byte, read func(string) []byte, left *int) compilerSettings {
 	out := compilerSettings{map[string]any{}, map[string]any{}, map[string][]string{}}
 	own := object(src)
-	if depth < 8 {
-		for _, other := range Extended(name, src) {
-			s := settingsOf(other, read(other), read, depth+1)
-			maps.Copy(out.options, s.options)
-			maps.Copy(out.loader, s.loader)
-			if len(s.paths) > 0 {
-				out.paths = s.paths
-			}
+	for _, other := range Extended(name, src) {
+		if *left--; *left < 0 {
+			break
+		}
+		s := settingsOf(other, read(other), read, left)
+		maps.Copy(out.options, s.options)
+		maps.Copy(out.loader, s.loader)
+		if len(s.paths) > 0 {
+			out.paths = s.paths
 		}
 	}
 	options := members(own, "compilerOptions")

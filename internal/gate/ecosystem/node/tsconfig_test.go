@@ -2,6 +2,7 @@ package node
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,5 +59,19 @@ func TestLoaderSettings(t *testing.T) {
 		if got := LoaderSettings(recipe); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", recipe, got, want)
 		}
+	}
+}
+
+// A file that extends others many times over is not read as often.
+func TestExtensionsAreBounded(t *testing.T) {
+	t.Parallel()
+	reads := 0
+	read := func(string) []byte {
+		reads++
+		return []byte(`{"extends": [` + strings.Repeat(`"./a.json", `, 50) + `"./b.json"]}`)
+	}
+	m := CompilerMixture("tsconfig.json", []byte(`{}`), read, read)
+	if _, err := m.Merge([]byte(`{}`), read("")); err != nil || reads > 2*maxExtended {
+		t.Errorf("%d reads, %v", reads, err)
 	}
 }
