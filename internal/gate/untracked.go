@@ -16,8 +16,14 @@ import (
 )
 
 // madeForTests names what setup and build make for the tests on both sides, and not alike: it is no
-// file of a commit, so that the base's is not put back.
+// file of a commit, so that the base's is not put back. What is made on the way to the tests, it names
+// where the change edits what makes it.
 func (r *runner) madeForTests(context.Context) error {
+	for _, m := range r.sides.EditedMakers() {
+		what := "what tests compare with may be made otherwise with the change: " + m.Path + " by " + m.By
+		r.notCovered("%s", what)
+		r.facts.Asks = append(r.facts.Asks, what)
+	}
 	if r.prep.Unprepared() != "" || r.executor.Prepared(Base) == nil || r.executor.Prepared(Head) == nil {
 		return nil
 	}

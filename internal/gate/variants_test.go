@@ -44,6 +44,7 @@ var shownBy = map[string][]string{
 	"kept_checks_go_untrusted":           {"godebug_go"},
 	"makings_embed_go":                   {"makings_fail_go", "makings_tests_go", "makings_workflow_go"},
 	"makings_new_go_untrusted":           {"makings_new_go"},
+	"makers_node_untrusted":              {"makers_cmake"},
 	"made_want_go_untrusted":             {"made_want_go"},
 	"target_gone_make":                   {"makefile_gone_make", "target_gone_node"},
 	"called_by_folder_python_untrusted":  {"called_by_module_go_untrusted"},
