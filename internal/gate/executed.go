@@ -86,7 +86,11 @@ func (r *runner) executed(ctx context.Context) error {
 		if len(mine) == 0 {
 			continue
 		}
-		why, err := e.count(ctx, eco, mine)
+		checking := e.checking(eco)
+		why, first, err := e.count(ctx, eco, mine, checking)
+		if err == nil {
+			err = e.unreached(ctx, eco, checking, first)
+		}
 		if err != nil {
 			return err
 		}
@@ -115,32 +119,36 @@ type executedLines struct {
 	none      string // a command that ran no test; empty: there is none
 }
 
-// count does so for the files of an ecosystem; it returns why where it cannot be known.
-func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (string, error) {
+// count does so for the files of an ecosystem; it returns why where it cannot be known, and what the
+// first arm has counted, of also as well.
+func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files, also []ecosystem.ChangedFile) (why string, first []*results.LineCounts, err error) {
 	if eco.Lines == nil {
-		return "no way is known to count them", nil
+		return "no way is known to count them", nil, nil
 	}
 	for _, f := range files {
 		if !eco.Lines.Knows(f.Path) {
-			return fmt.Sprintf("no way is known to count those of a file such as %s", f.Path), nil
+			return fmt.Sprintf("no way is known to count those of a file such as %s", f.Path), nil, nil
 		}
 	}
 	arms, err := e.arms(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var seen []*results.LineCounts
 	for i, a := range arms {
-		more, ok, err := e.countIn(ctx, a, eco, files)
+		more, ok, err := e.countIn(ctx, a, eco, files, also)
 		if err != nil {
-			return "", err
+			return "", nil, err
+		}
+		if i == 0 {
+			first = more
 		}
 		last := i == len(arms)-1
 		if !ok && ctx.Err() != nil {
-			return "the time was over before they were counted", nil
+			return "the time was over before they were counted", first, nil
 		}
 		if !ok && last {
-			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+results.Listed(paths(files), 3)), nil
+			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+results.Listed(paths(files), 3)), first, nil
 		}
 		seen = append(seen, more...)
 		total, ran := 0, 0
@@ -159,15 +167,15 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 			missed = cmp.Or(missed, c.Missed())
 		}
 		if missed != "" && ran == 0 {
-			return missed, nil // what was not seen may have run some
+			return missed, first, nil // what was not seen may have run some
 		}
 		e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
 		if missed == "" {
 			e.name(files, seen)
 		}
-		return "", nil
+		return "", first, nil
 	}
-	return "", nil
+	return "", first, nil
 }
 
 func paths(files []ecosystem.ChangedFile) []string {
@@ -237,7 +245,7 @@ func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
 // base's tests over its sources first, then its own.
 func (e *executedLines) arms(ctx context.Context) ([]*arms.Arm, error) {
 	own := e.r.arms().Plain(Head, StageProbe, e.r.sides.Plans[Head].Test)
-	if !e.r.in.Untrusted || len(e.r.sides.Touched) == 0 {
+	if !e.keepsTests() {
 		return []*arms.Arm{own}, nil
 	}
 	old := e.r.keptArm
@@ -251,23 +259,27 @@ func (e *executedLines) arms(ctx context.Context) ([]*arms.Arm, error) {
 	return []*arms.Arm{old, own}, nil
 }
 
-// countIn counts in one arm; false where that said nothing.
-func (e *executedLines) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
+// keepsTests says whether the first arm is the base's tests over the head's sources, and not the head.
+func (e *executedLines) keepsTests() bool { return e.r.in.Untrusted && len(e.r.sides.Touched) > 0 }
+
+// countIn counts in one arm, and where it does so, of the files of also as well; false where that
+// said nothing.
+func (e *executedLines) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecosystem, files, also []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
 	if err := a.Lay(ctx); err != nil {
 		return nil, false, err
 	}
 	e.uncounted = ""
 	for _, c := range a.Tests {
 		q := ecosystem.Counting{Unit: c.Unit, Own: e.own, Tested: e.countedPackages(c.Unit)}
-		for _, f := range files {
-			if ecosystem.Inside(c.Unit, f.Path) {
-				q.Files = append(q.Files, f)
-			}
+		of := func(files []ecosystem.ChangedFile) []ecosystem.ChangedFile {
+			return slices.DeleteFunc(slices.Clone(files), func(f ecosystem.ChangedFile) bool { return !ecosystem.Inside(c.Unit, f.Path) })
 		}
+		q.Files = of(files)
 		unnamed := c.Results == nil && c.Eco == "" // it may run tests of any ecosystem
 		if c.Eco != eco.Name && !unnamed || len(q.Files) == 0 {
 			continue
 		}
+		q.Files = append(q.Files, of(also)...)
 		left := e.until.Sub(e.r.Now())
 		counting, why := eco.Lines.Command(c, q)
 		if why == "" {

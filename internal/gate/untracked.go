@@ -1,12 +1,12 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
@@ -34,8 +34,11 @@ func (r *runner) madeForTests(context.Context) error {
 		return nil
 	}
 	var unlike []string
+	placeless := func(src []byte) string { // without where the commands ran
+		return strings.NewReplacer(r.sides.Base.Dir, "", r.sides.Head.Dir, "").Replace(string(src))
+	}
 	untracked(r.executor.Prepared(Head).Tree.Dir, committed, func(name string, src []byte) {
-		if was := ofBase[name]; was != nil && src != nil && !bytes.Equal(was, src) && r.forTests(name, src) {
+		if was := ofBase[name]; was != nil && src != nil && placeless(was) != placeless(src) && r.forTests(name, src) {
 			unlike = append(unlike, name)
 		}
 	})

@@ -45,6 +45,7 @@ var shownBy = map[string][]string{
 	"makings_embed_go":                   {"makings_fail_go", "makings_tests_go", "makings_workflow_go"},
 	"makings_new_go_untrusted":           {"makings_new_go"},
 	"makers_node_untrusted":              {"makers_cmake"},
+	"unreached_python_untrusted":         {"unreached_both_python", "unreached_node"},
 	"made_want_go_untrusted":             {"made_want_go"},
 	"target_gone_make":                   {"makefile_gone_make", "target_gone_node"},
 	"called_by_folder_python_untrusted":  {"called_by_module_go_untrusted"},

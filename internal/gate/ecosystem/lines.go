@@ -17,10 +17,15 @@ type LineMeter struct {
 	Reader func(c results.Collector, q Counting) *results.LineCounts
 	// Knows says whether the lines of a file can be counted.
 	Knows func(name string) bool
+	// Tests says whether a command counts the lines of a file of tests as well. Nil: none does.
+	Tests func(c Command, name string) bool
 	// Needs says what runners need for it that not every project has, by the name of their
 	// results.
 	Needs map[string]string
 }
+
+// OtherPrograms is why more lines may have run than were seen: of the tests themselves all were.
+const OtherPrograms = "tests start other programs, and what those run is not seen"
 
 // Unnamed is why lines of a command without results are not counted.
 func Unnamed(c Command) string {

@@ -44,6 +44,9 @@ func nodeLines() *ecosystem.LineMeter {
 		Knows: func(name string) bool {
 			return slices.Contains(nodeExts, path.Ext(name)) && !slices.Contains([]string{".vue", ".svelte"}, path.Ext(name))
 		},
+		Tests: func(c ecosystem.Command, name string) bool { // others are compiled, or are not loaded with counters
+			return slices.Contains([]string{".js", ".mjs", ".cjs"}, path.Ext(name)) && (c.Results == nil || nodeCounters[c.Results.Name] == nil)
+		},
 		Needs: map[string]string{"JSON of vitest": "vitest counts lines with @vitest/coverage-v8 or @vitest/coverage-istanbul"},
 		Command: func(c ecosystem.Command, q ecosystem.Counting) (ecosystem.Command, string) {
 			var names []string

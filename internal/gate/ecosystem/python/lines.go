@@ -21,7 +21,7 @@ const pyPlugin = "ycbot_count_lines"
 // pyMissed are the reasons why more lines may have run than were seen, as lines.py
 // names them.
 var pyMissed = map[string]string{
-	"programs": "tests start other programs, and what those run is not seen",
+	"programs": ecosystem.OtherPrograms,
 	"workers":  "tests run in several processes, which are not counted",
 	"copy":     "tests import an installed copy, and not the changed file",
 	"taken":    "the tests themselves took what Python has for counting",
@@ -49,6 +49,7 @@ func onPythonPath(script, dir string) string {
 func pythonLines() *ecosystem.LineMeter {
 	return &ecosystem.LineMeter{
 		Knows: func(name string) bool { return path.Ext(name) == ".py" },
+		Tests: func(c ecosystem.Command, _ string) bool { return c.Results != nil },
 		Command: func(c ecosystem.Command, q ecosystem.Counting) (ecosystem.Command, string) {
 			if c.Results == nil {
 				return c, ecosystem.Unnamed(c)

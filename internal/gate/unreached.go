@@ -1,0 +1,117 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// Bounds of what is counted beside the changed lines.
+const (
+	maxChecking      = 100     // files of tests
+	maxCheckingBytes = 1 << 20 // of all of them
+)
+
+// checking are files of tests that the first arm has as the base has them, with the lines on which
+// they check something.
+func (e *executedLines) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
+	plan := e.r.sides.Plans[Base]
+	if plan == nil || e.r.prep.Unprepared() != "" || eco.Lines == nil || eco.Lines.Tests == nil {
+		return nil
+	}
+	var out []ecosystem.ChangedFile
+	size := 0
+	for _, name := range plan.Files {
+		tests := languages.IsTestSource(name) || classes.InTestFolder(name)
+		counted := slices.ContainsFunc(plan.Test, func(c ecosystem.Command) bool { return eco.Lines.Tests(c, name) })
+		if !tests || !counted || !eco.IsSource(name) || ecosystem.IgnoredDir(path.Dir(name)) || !e.asOnBase(name) {
+			continue
+		}
+		src, err := ecosystem.ReadInTree(e.r.sides.Base.Dir, name)
+		if err != nil {
+			continue
+		}
+		lines := map[int]bool{}
+		for i, text := range strings.Split(string(src), "\n") {
+			if checkingLine.MatchString(text) {
+				lines[i+1] = true
+			}
+		}
+		if size += len(src); len(lines) > 0 && size <= maxCheckingBytes && len(out) < maxChecking {
+			out = append(out, ecosystem.ChangedFile{Path: name, Src: src, Lines: lines})
+		}
+	}
+	return out
+}
+
+// checkingLine is one on which a test in Python or JavaScript checks something.
+var checkingLine = pattern.New(`\b(?i:assert|verify|check)\w*[ .(]|\bexpect\(|\.should\b|[rR]aises\w*\(|\bt\.[a-z]\w*\(`)
+
+// asOnBase says whether the first arm has a file of tests as the base has it, and all that tests check
+// in that arm holds.
+func (e *executedLines) asOnBase(name string) bool {
+	if x := e.r.res.Expectations; e.keepsTests() {
+		return x != nil && len(x.Changed) == 0
+	}
+	_, changed := e.r.sides.Texts[name]
+	return !changed
+}
+
+// unreached names what tests check on the base, and not over the head, though they pass there too:
+// by a condition, a loop or a call whose course is the product's.
+func (e *executedLines) unreached(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile, head []*results.LineCounts) error {
+	files = slices.DeleteFunc(files, func(f ecosystem.ChangedFile) bool {
+		lines := linesCounted(head, f)
+		return numTrue(lines) == len(lines)
+	})
+	if len(files) == 0 {
+		return nil
+	}
+	evidence := e.out.Evidence // of the changed lines
+	base, ok, err := e.countIn(ctx, e.r.arms().Plain(Base, StageProbe, e.r.sides.Plans[Base].Test), eco, files, nil)
+	if e.out.Evidence = evidence; err != nil || !ok {
+		return err
+	}
+	var lines []string
+	for _, f := range files {
+		text := strings.Split(string(f.Src), "\n")
+		over := linesCounted(head, f)
+		for n, ran := range linesCounted(base, f) {
+			if over, known := over[n]; ran && known && !over {
+				lines = append(lines, fmt.Sprintf("%s:%d `%s`", f.Path, n, strings.TrimSpace(text[n-1])))
+			}
+		}
+	}
+	if len(lines) > 0 {
+		slices.Sort(lines)
+		what := "what tests check on the base they do not come to over the head: " + results.Listed(lines, 3)
+		e.r.notCovered("%s", what)
+		e.r.facts.Asks = append(e.r.facts.Asks, what)
+	}
+	return nil
+}
+
+// linesCounted are those of a file of tests that can run, and whether they did, by runs that loaded
+// it and count it whole.
+func linesCounted(seen []*results.LineCounts, f ecosystem.ChangedFile) map[int]bool {
+	out := map[int]bool{}
+	for _, c := range seen {
+		if why := c.Missed(); !c.Knows[f.Path] || why != "" && why != ecosystem.OtherPrograms {
+			continue
+		}
+		for n := range f.Lines {
+			if ran, can := c.Line(f.Path, n); can {
+				out[n] = out[n] || ran
+			}
+		}
+	}
+	return out
+}
