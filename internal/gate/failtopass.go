@@ -181,7 +181,7 @@ func (r *runner) judgeOverlay(over Suite) {
 			broken, deps = true, deps || dep
 		case o.Status == Failed:
 			rep.Proven = append(rep.Proven, Case{ID: id, Output: o.Output, Evidence: []string{o.Evidence, h.Evidence}})
-		case o.Status == Passed && (base[id].Status == "" || languages.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
+		case o.Status == Passed && (base[id].Status == "" && !r.stoodElsewhere(id) || languages.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
@@ -208,6 +208,21 @@ func (r *runner) judgeOverlay(over Suite) {
 	if n > 0 && len(rep.Dropped) > 0 {
 		rep.Note += "; " + results.Listed(rep.Dropped, 3) + results.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
 	}
+}
+
+// stoodElsewhere says whether a test of the head is one of the base, in a file that has another name now.
+func (r *runner) stoodElsewhere(id ID) bool {
+	return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool {
+		if f.Status != change.Renamed || f.Path != id.Package {
+			return false
+		}
+		for b, t := range r.sides.Suites[Base] {
+			if b.Package == f.OldPath && b.Test == id.Test && t.Status == Passed {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // firstFailure is the output of the first that failed, by name.

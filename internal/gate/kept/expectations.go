@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -248,9 +249,10 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]
 	file := k.on.Sides.StandsIn(e.id)
-	fits := []func(sides.Touch) bool{func(t sides.Touch) bool {
+	fit := func(t sides.Touch) bool {
 		return want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.on.Sides.MovedTo(file))
-	}}
+	}
+	fits := []func(sides.Touch) bool{func(t sides.Touch) bool { return fit(t) && calledAs(t.Path, e) }, fit}
 	if class == compare.Weakened { // the test is as it was, and what it reads, or is built with, is not
 		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Data }, func(t sides.Touch) bool { return t.Class != compare.Source })
 	}
@@ -272,6 +274,15 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		}
 	}
 	return x
+}
+
+// calledAs says whether a file is called as a test is, as one of many that tests compare with, or what
+// the test says as it fails names it.
+func calledAs(file string, e *examined) bool {
+	base := path.Base(file)
+	stem, _, _ := strings.Cut(base, ".")
+	test := e.id.Test
+	return stem != "" && strings.EqualFold(stem, strings.TrimSuffix(test[strings.LastIndexAny(test, "/[> ")+1:], "]")) || strings.Contains(e.output, base)
 }
 
 // listed moves tests that the head no longer has among those that did not run
