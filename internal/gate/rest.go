@@ -106,7 +106,7 @@ func (r *runner) restUnits() []restUnit {
 			}
 		}
 		if len(mine.Build)+len(mine.Test) > 0 {
-			out = append(out, restUnit{fmt.Sprintf("%s in %s", p.What, p.Dir), mine})
+			out = append(out, restUnit{p.InPlace(), mine})
 		}
 	}
 	return out

@@ -46,6 +46,14 @@ type Project struct {
 	Ungiven []string
 }
 
+// InPlace names the project with the folder in which it lies.
+func (p Project) InPlace() string {
+	if strings.HasSuffix(p.What, " in "+p.Dir) {
+		return p.What
+	}
+	return p.What + " in " + p.Dir
+}
+
 // Given is a command for tests with the variables that a workflow, or an environment of tox, gives it.
 type Given struct {
 	Command

@@ -60,10 +60,10 @@ func (prep *Preparation) dropUnprepared() {
 	}
 	for _, p := range out {
 		if prep.hasChanges(p.Project) || prep.isTested(p.Project) && prep.needsChanged(p.Project) {
-			prep.aside = append(prep.aside, fmt.Sprintf("%s in %s: %s", p.What, p.Dir, p.why))
+			prep.aside = append(prep.aside, fmt.Sprintf("%s: %s", p.InPlace(), p.why))
 			continue
 		}
-		prep.NotCovered("%s in %s, of which the change touches documents at most: the base cannot be set up there: %s", p.What, p.Dir, p.why)
+		prep.NotCovered("%s, of which the change touches documents at most: the base cannot be set up there: %s", p.InPlace(), p.why)
 	}
 	for _, side := range []results.Side{results.Base, results.Head} {
 		was := prep.Plans[side]
