@@ -1,10 +1,12 @@
 package tester
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ycbot/ycbot/internal/gate/compare"
@@ -120,5 +122,32 @@ func TestFlipped(t *testing.T) {
 	tests.Flipped(runs.History{results.Base: {run(results.Passed)}, results.Head: {run(results.Passed)}})
 	if len(tests.Flakes.Flipped) != 2 || !tests.Doubted {
 		t.Errorf("flips of the base: %v", tests.Flakes.Flipped)
+	}
+}
+
+// TestTimeForFewer holds that where there is no time for five runs of each side, what three or four
+// show in the same way decides, as of slow tests; and fewer do not.
+func TestTimeForFewer(t *testing.T) {
+	t.Parallel()
+	id := suites.ID("m TestA")
+	for rounds, want := range map[int]int{2: 0, 3: 1, 4: 1, 9: 1} {
+		tests, _ := tester()
+		tests.Share, tests.Limit = 100, time.Minute // of which a round takes a thirtieth
+		tests.Executor.Steps = ecosystem.Steps{{Duration: time.Minute - time.Duration(2*rounds+1)*time.Second}}
+		suite := func(side results.Side) results.Suite {
+			return results.Suite{id: {Status: map[results.Side]results.Status{results.Base: results.Passed, results.Head: results.Failed}[side], Output: "want 4"}}
+		}
+		d := &runs.Dispute{Cases: runs.Comparison{Regressed: suites.Cases("m TestA")}, Rule: compare.Usual, Runs: runs.History{}}
+		d.Once = func(_ context.Context, side results.Side, _ []results.ID) (results.Suite, error) {
+			tests.Executor.Steps = append(tests.Executor.Steps, ecosystem.Step{Duration: time.Second})
+			return suite(side), nil
+		}
+		if err := tests.Rounds(t.Context(), d, []results.ID{id}); err != nil {
+			t.Fatal(err)
+		}
+		got := d.Settle(func(results.ID) bool { return false })
+		if len(got.Regressed) != want || len(got.Unsettled) != 1-want {
+			t.Errorf("%d rounds: %s of %v", rounds, suites.Show(t, got), d.Runs)
+		}
 	}
 }
