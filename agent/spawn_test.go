@@ -62,6 +62,7 @@ func TestSpawnShapes(t *testing.T) {
 		"spawn_agent, only goal": {`spawn_agent {"agent": "Explore", "objective": "where"}`, "Objective: where", nil, 0, `<task_result agent="Explore"`},
 		"subagents_run":          {`subagents_run {"agents": [{"id": "a", "role": "Explore", "task": "where", "successCriteria": ["found"], "allowedToolGroups": ["workspace_read"]}], "mode": "parallel", "maxConcurrency": 2}`, "where\n\nIt is done when:\n- found", []string{"read"}, 0, `{"agents":[{"id":"a","role":"Explore","displayName":"Explore"`},
 		"subagents.run":          {`subagents.run {"agents": [{"id": "a", "role": "Explore", "task": "where"}]}`, "where", nil, 0, `{"agents":[{"id":"a"`},
+		"six at once":            {`subagents_run {"agents": [{"role": "Explore", "task": "0"}, {"role": "Explore", "task": "1"}, {"role": "Explore", "task": "2"}, {"role": "Explore", "task": "3"}, {"role": "Explore", "task": "4"}, {"role": "Explore", "task": "5"}]}`, "", nil, 0, "error: agents must have 1 to 5 entries"},
 		"subagents_run, mode":    {`subagents_run {"agents": [{"id": "a", "role": "Explore", "task": "where"}], "mode": "serial"}`, "", nil, 0, `error: mode "serial"`},
 		"below zero":             {`Agent {"subagent_type": "Explore", "prompt": "where", "max_iterations": -1}`, "", nil, 0, "error: max_iterations"},
 	} {

@@ -339,3 +339,65 @@ func TestLineKeepsOfEach(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsAreDocumented: docs/backtest.md has the bounds of the program.
+func TestBoundsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page := prose(t, "docs/backtest.md")
+	for _, words := range []string{fmt.Sprintf("more than %d files or %d lines", maxFiles, maxLines), fmt.Sprintf("one line of at most %d bytes", MaxLine)} {
+		if !strings.Contains(page, words) {
+			t.Errorf("it does not say %q", words)
+		}
+	}
+}
+
+// TestReadmeHasTheStudy: the figures of README.md are those of the tables of
+// docs/verdicts.md.
+func TestReadmeHasTheStudy(t *testing.T) {
+	t.Parallel()
+	readme, study := prose(t, "README.md"), prose(t, "docs/verdicts.md")
+	row := func(arm string) []any {
+		_, text, ok := strings.Cut(study, "| "+arm+" | ")
+		if !ok {
+			t.Fatalf("docs/verdicts.md has no arm %s", arm)
+		}
+		var out []any
+		for _, cell := range strings.SplitN(text, " | ", 11)[:10] {
+			out = append(out, cell)
+		}
+		return out
+	}
+	whole := func(interval any) string { // as README has it: 0.0 % to 1.5 % is 0–1.5 %
+		_, to, _ := strings.Cut(interval.(string), " to ")
+		return "0–" + to
+	}
+	good, undone, tampered := row("good"), row("undone"), row("tampered")
+	var took, most, plain, times float64
+	_, text, _ := strings.Cut(study, "A run takes ")
+	if _, err := fmt.Sscanf(text, "%f s (median; at most %f s), the plain suite %f s: %f times", &took, &most, &plain, &times); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{
+		fmt.Sprintf("good changes: %s, of which %s PASS, %s PARTIAL, none FAIL (wrong: 0 %%, 95 %% interval %s; one more got FAIL", good[0], good[1], good[4], whole(good[7])),
+		fmt.Sprintf("undone changes: %s, all FAIL (wrong: 0 %%, interval %s)", undone[0], whole(undone[7])),
+		fmt.Sprintf("tampered tests: %s, of which %s FAIL, %s PARTIAL and %s PASS that name each expectation given up (wrong: 0 %%, interval %s)", tampered[0], tampered[3], tampered[4], tampered[2], whole(tampered[7])),
+		fmt.Sprintf("a run takes %.0f s in the median where the plain suite takes %.0f s, %.1f times as long", took, plain, times),
+	} {
+		if !strings.Contains(readme, words) {
+			t.Errorf("README.md does not say %q", words)
+		}
+	}
+	if good[3] != "0" || good[8] != "1" || undone[3] != undone[0] || tampered[1] != tampered[2] {
+		t.Errorf("the study says otherwise: %v %v %v", good, undone, tampered)
+	}
+}
+
+// prose is a text of the repository with its words apart by one blank.
+func prose(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}

@@ -77,3 +77,19 @@ func TestHelpersChecks(t *testing.T) {
 		}
 	}
 }
+
+// Where the time is over before a command of the gate has run there is no verdict; after one
+// there is, and it is no PASS.
+func TestTimeBeforeACommand(t *testing.T) {
+	t.Parallel()
+	for steps, want := range []report.Verdict{report.Error, report.Partial} {
+		facts := goodFacts(compare.Report)
+		facts.Incomplete = "the time limit"
+		result := concluded(facts)
+		result.Steps = make([]gate.Step, steps)
+		rep := Report(Input{Header: &report.Report{}, Outcome: report.TimedOut, Gate: result, Cause: errors.New("20m are over")})
+		if rep.Verdict != want || !slices.Contains(rep.Reasons, "not finished: 20m are over") {
+			t.Errorf("%d commands: %s %q, want %s", steps, rep.Verdict, rep.Reasons, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -365,4 +366,30 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The defaults of docs/config.md are those of the program.
+func TestDefaultsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, l := Default(), DefaultLimits()
+	if d.Expectations != "" || len(d.Commands.Test) != 0 || len(d.Env) != 0 || len(d.Guidance) != 0 || len(d.Machines) != 0 || len(d.Network.Allow) != 0 || len(d.On.PathsIgnore) != 0 || len(d.On.PullRequest) != 5 {
+		t.Errorf("the defaults: %+v", d)
+	}
+	for key, value := range map[string]any{
+		"on.drafts": d.On.Drafts, "on.outsiders": d.On.Outsiders, "allow": d.Allow, "agents.run": d.Agents.Run, "agents.verifiers": max(1, d.Agents.Verifiers),
+		"limits.timeout": strings.TrimSuffix(l.Timeout.String(), "0s"), "limits.tokens": l.Tokens, "limits.cost_usd": l.CostUSD, "limits.cost_usd_per_pr": l.CostUSDPerPR,
+		"limits.runs_per_day": l.RunsPerDay, "api": d.API, "fail_on": d.FailOn, "require_fail_to_pass": d.RequireFailToPass,
+		"publish.comment": d.Publish.Comment, "publish.check": d.Publish.Check, "publish.annotations": d.Publish.Annotations,
+	} {
+		_, row, _ := strings.Cut(string(page), "\n| `"+key+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		cells := strings.Split(row, " | ")
+		if want := fmt.Sprintf("`%v`", value); len(cells) != 3 || cells[1] != want {
+			t.Errorf("%s: the row is %q, want the default %s", key, row, want)
+		}
+	}
 }

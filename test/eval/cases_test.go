@@ -50,6 +50,24 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// TestSizeIsDocumented: docs/eval.md says how many cases there are, and of which kinds.
+func TestSizeIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/eval.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(allSeeds(t))
+	for _, words := range append([]string{fmt.Sprintf("There are %d seeded pairs", n), fmt.Sprintf("of %d bad changes", n)}, kinds...) {
+		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), words) {
+			t.Errorf("docs/eval.md does not say %q", words)
+		}
+	}
+	if all := 2*n + len(releaseCases(nil)); all < 140 || all > 160 || !strings.Contains(string(page), "some 150 cases") {
+		t.Errorf("%d cases", all)
+	}
+}
+
 // TestParseSeed holds that a mistake in a case is an error that names it.
 func TestParseSeed(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func TestWebPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}}, nil); !errors.Is(err, model.ErrRequest) || asked != 1 {
+		if _, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}}, nil); !errors.Is(err, model.ErrModel) || asked != 1 {
 			t.Errorf("%s: error %v after %d requests", a.Name, err, asked)
 		}
 		srv.Close()
