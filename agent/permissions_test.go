@@ -203,3 +203,25 @@ func TestAcceptance06AskUnattended(t *testing.T) {
 		}
 	})
 }
+
+// Processes are held over several calls at level full alone, and by agents of an untrusted
+// head only where the network is not the machine's.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		terms       agent.Terms
+		alone, both bool // on a network of their own, on the machine's
+	}{
+		{agent.Terms{Trust: policy.Trusted, Sandboxed: true}, true, true},
+		{agent.Terms{Trust: policy.Local, Sandboxed: true, Exec: "full"}, true, true},
+		{agent.Terms{Trust: policy.Untrusted, Sandboxed: true}, true, false},
+		{agent.Terms{Trust: policy.Trusted, Sandboxed: true, Exec: "inspect"}, false, false},
+		{agent.Terms{Trust: policy.Trusted, Sandboxed: true, Mode: policy.ModePlan}, false, false},
+		{agent.Terms{Trust: policy.Trusted}, false, false},
+	} {
+		p := permissions(t, tt.terms, "")
+		if p.Holds(false) != tt.alone || p.Holds(true) != tt.both {
+			t.Errorf("%+v: %v and %v", tt.terms, p.Holds(false), p.Holds(true))
+		}
+	}
+}

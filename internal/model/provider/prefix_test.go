@@ -3,6 +3,7 @@ package provider_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,9 @@ func TestPrefix(t *testing.T) {
 			}
 			ratio := float64(raw) / float64(sum)
 			t.Logf("%d turns: %.4f of each request is the one before; %.4f of the raw bytes", turns, float64(shared)/float64(whole), ratio)
+			if says := fmt.Sprintf("with them %.0f %% of the raw bytes are shared", 100*ratio); marked && !strings.Contains(page(t), says) {
+				t.Errorf("docs/models.md does not say %q", says)
+			}
 			// The marks move with the end, two turns of the user behind it.
 			if floor := map[bool]float64{true: 0.9, false: 0.999}[marked]; ratio < floor {
 				t.Errorf("of the raw bytes %.4f are shared, want %.3f", ratio, floor)
@@ -146,4 +150,14 @@ func TestMarks(t *testing.T) {
 			t.Fatalf("request %d: marks at %v, before at %v", i+1, now, before)
 		}
 	}
+}
+
+// page is docs/models.md with its words apart by one blank.
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
 }
