@@ -158,6 +158,21 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+// The verification alone is given the strategies.
+func TestStrategiesAreOfTheVerification(t *testing.T) {
+	t.Parallel()
+	r := &gate.Result{Verdict: gate.Pass}
+	const mark = "**Bug fix**"
+	for name, text := range map[string]string{"Explore": explorePrompt("brief"), "an adviser": adviserPrompt("brief", r), "the coordinator": coordinatorPrompt("brief", r, "")} {
+		if strings.Contains(text, mark) {
+			t.Errorf("%s is given them:\n%s", name, text)
+		}
+	}
+	if text := verificationPrompt(change.Change{}, "brief", r, nil, ""); !strings.Contains(text, mark) {
+		t.Errorf("the verification is not given them:\n%s", text)
+	}
+}
+
 // What the gate could not see is named by place; the commands that ycbot makes up for
 // mutants are not quoted.
 func TestGateNotes(t *testing.T) {

@@ -127,3 +127,22 @@ func TestResolveRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Whose key alone is there is asked, where no provider is named.
+func TestLikely(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		getenv func(string) string
+		want   string
+	}{
+		{env(), "openai"},
+		{env("OPENAI_API_KEY", "k"), "openai"},
+		{env("ANTHROPIC_API_KEY", "k"), "anthropic"},
+		{env("ANTHROPIC_API_KEY", "k", "OPENAI_API_KEY", "k"), "openai"},
+		{env("ANTHROPIC_API_KEY", "k", "YCBOT_API_KEY", "k"), "openai"},
+	} {
+		if got := provider.Likely(tc.getenv); got != tc.want {
+			t.Errorf("got %s, want %s", got, tc.want)
+		}
+	}
+}
