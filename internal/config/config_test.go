@@ -304,6 +304,10 @@ func TestIgnores(t *testing.T) {
 			t.Errorf("Ignores(%v) = %v", test.paths, got)
 		}
 	}
+	either := On{PathsIgnore: []string{"{a,b}/*.txt"}}
+	if !either.Ignores([]string{"a/x.txt", "b/y.txt"}) || either.Ignores([]string{"c/x.txt"}) || either.Ignores([]string{"a/x/y.txt"}) {
+		t.Error("braces stand for either, a star for names within a folder")
+	}
 	if (On{}).Ignores([]string{"a"}) {
 		t.Error("without patterns something is ignored")
 	}
