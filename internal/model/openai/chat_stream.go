@@ -2,14 +2,13 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-
-	sdk "github.com/openai/openai-go"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -47,19 +46,64 @@ func (a *attempt) take(data []byte) (done bool, err error) {
 	return true, nil
 }
 
+// A chatChunk is one piece of an answer, as far as it is read:
+// https://platform.openai.com/docs/api-reference/chat/streaming. Numbers are floating ones, as some
+// servers write them so.
+type chatChunk struct {
+	Choices []struct {
+		Index        float64   `json:"index"`
+		Delta        chatDelta `json:"delta"`
+		FinishReason string    `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		PromptTokens        float64 `json:"prompt_tokens"`
+		CompletionTokens    float64 `json:"completion_tokens"`
+		PromptTokensDetails struct {
+			CachedTokens float64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	} `json:"usage"`
+}
+
+// A chatDelta is what is new. Servers that show reasoning name it in two ways.
+type chatDelta struct {
+	Content          plain          `json:"content"`
+	Refusal          plain          `json:"refusal"`
+	ReasoningContent plain          `json:"reasoning_content"`
+	Reasoning        plain          `json:"reasoning"`
+	ToolCalls        []chatCallPart `json:"tool_calls"`
+}
+
+// plain is a text. What some servers have in its place, such as a list of parts in which they show
+// reasoning, is none.
+type plain string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *plain) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*p = plain(text)
+	}
+	return nil
+}
+
+// A chatCallPart is a piece of a call. Index is nil where the server gives none.
+type chatCallPart struct {
+	Index    *float64     `json:"index"`
+	ID       string       `json:"id"`
+	Function calledByChat `json:"function"`
+}
+
 // chunk adds one piece of the answer.
 func (a *attempt) chunk(data []byte) error {
 	if err := failed(data); err != nil {
 		return err
 	}
-	var c sdk.ChatCompletionChunk
+	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("the stream has a malformed chunk: %w", err)
 	}
-	if c.JSON.Usage.Valid() {
-		a.usage = &model.Usage{
-			Input: int(c.Usage.PromptTokens), Output: int(c.Usage.CompletionTokens), Cached: int(c.Usage.PromptTokensDetails.CachedTokens),
-		}
+	if u := c.Usage; u != nil {
+		a.usage = &model.Usage{Input: int(u.PromptTokens), Output: int(u.CompletionTokens), Cached: int(u.PromptTokensDetails.CachedTokens)}
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -90,15 +134,11 @@ func failed(data []byte) error {
 	return nil
 }
 
-func (a *attempt) delta(d sdk.ChatCompletionChunkChoiceDelta) {
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		var thought string
-		if f, ok := d.JSON.ExtraFields[name]; ok && json.Unmarshal([]byte(f.Raw()), &thought) == nil && thought != "" {
-			a.on(model.Delta{Reasoning: thought})
-			break
-		}
+func (a *attempt) delta(d chatDelta) {
+	if thought := cmp.Or(d.ReasoningContent, d.Reasoning); thought != "" {
+		a.on(model.Delta{Reasoning: string(thought)})
 	}
-	if text := d.Content + d.Refusal; text != "" {
+	if text := string(d.Content + d.Refusal); text != "" {
 		a.text.WriteString(text)
 		a.on(model.Delta{Text: text})
 	}
@@ -109,11 +149,11 @@ func (a *attempt) delta(d sdk.ChatCompletionChunkChoiceDelta) {
 
 // call adds a piece of a call. Providers differ: pieces with an index, whole calls
 // without one, several whole calls that all say index 0, calls without an id.
-func (a *attempt) call(c sdk.ChatCompletionChunkChoiceDeltaToolCall) {
+func (a *attempt) call(c chatCallPart) {
 	place, known := len(a.calls)-1, len(a.calls) > 0
-	if c.JSON.Index.Valid() {
+	if c.Index != nil {
 		place, known = 0, false
-		if p, ok := a.at[c.Index]; ok {
+		if p, ok := a.at[int64(*c.Index)]; ok {
 			place, known = p, true
 		}
 	}
@@ -121,18 +161,18 @@ func (a *attempt) call(c sdk.ChatCompletionChunkChoiceDeltaToolCall) {
 	if known && begins {
 		was := a.calls[place]
 		// A piece that names a call again is the same call only if nothing distinguishes them.
-		indexed := c.JSON.Index.Valid() && (c.ID == "" || was.ID == "" || c.ID == was.ID) && was.Args == ""
+		indexed := c.Index != nil && (c.ID == "" || was.ID == "" || c.ID == was.ID) && was.Args == ""
 		known = indexed || (c.ID != "" && c.ID == was.ID)
 	}
 	if !known {
 		place = len(a.calls)
 		a.calls = append(a.calls, model.Call{})
 	}
-	if c.JSON.Index.Valid() {
+	if c.Index != nil {
 		if a.at == nil {
 			a.at = map[int64]int{}
 		}
-		a.at[c.Index] = place
+		a.at[int64(*c.Index)] = place
 	}
 	call := &a.calls[place]
 	if c.ID != "" {

@@ -35,6 +35,7 @@ func TestAnswerIsStreamed(t *testing.T) {
 	t.Parallel()
 	p := serve(t, stream(
 		chunk(`{"index":0,"delta":{"role":"assistant","content":"","reasoning_content":"hm"},"finish_reason":null}`),
+		chunk(`{"index":0.0,"delta":{"content":[{"type":"thinking","thinking":[]}],"reasoning":{}}}`), // as some servers have it
 		text("Hel"), text("lo."), finish("stop"), usageChunk))
 	var seen string
 	resp, err := p.model().Generate(t.Context(), conversation(), deltas(&seen))
