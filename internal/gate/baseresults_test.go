@@ -113,6 +113,7 @@ func TestBaseKey(t *testing.T) {
 		"variable":  func(r *runner) { r.in.Env = []string{"TZ=UTC"} },
 		"toolchain": func(r *runner) { r.Tools.Go.Version = "go1.1" },
 		"network":   func(r *runner) { r.Network = NetworkFull },
+		"tier":      func(r *runner) { r.Sandbox = bare{} },
 	} {
 		if key(change) == same {
 			t.Errorf("another %s has the same key", what)

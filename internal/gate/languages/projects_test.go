@@ -134,6 +134,16 @@ func TestFind(t *testing.T) {
 			tools: "cargo",
 			want:  "Rust in .\n  setup cargo fetch --locked\n  build cargo build --offline --workspace\n  test cargo test --offline --no-fail-fast --workspace\n",
 		},
+		"nextest is there, and not called": {
+			files: map[string]string{"Cargo.toml": "[package]\nname = \"a\"\n", ".config/nextest.toml": ""},
+			tools: "cargo cargo-nextest",
+			want:  "Rust in .\n  build cargo build --offline\n  test cargo test --offline --no-fail-fast\n",
+		},
+		"settings of tox and nox, which are not run": {
+			files: map[string]string{"tox.ini": "[testenv]\ncommands = pytest\n", "noxfile.py": "import nox\n", "test_a.py": "def test_a(): pass\n"},
+			tools: "python3 pytest tox nox",
+			want:  "Python in .\n  test PYTHONPATH=. pytest" + junit + "\n",
+		},
 		"tests that an option of the build asks for": {
 			files: map[string]string{
 				"a/CMakeLists.txt": "project(a C)\noption(A_BUILD_TESTS \"tests\" OFF)\nif(A_BUILD_TESTS)\n  enable_testing()\nendif()\n",

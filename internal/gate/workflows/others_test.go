@@ -26,13 +26,19 @@ jobs:
     environment: {A: 1}
     steps: [checkout, check, {run: go test}, {run: {command: go vet, environment: {B: 2}, working_directory: web}}, {when: {condition: true, steps: [{run: make more}]}}]
 `, "make check [A=1] | go test [A=1] | go vet [A=1 B=2] in web | make more [A=1]"},
-		"travis":         {".travis.yml", "language: go\nenv: {global: [A=1], jobs: [B=2, B=3 C=4]}\nscript: [make, go test]\n", "make; go test [A=1 B=2] | make; go test [A=1 B=3 C=4]"},
-		"travis, a list": {".travis.yml", "env:\n- B=2\nscript: go test\n", "go test [B=2]"},
-		"azure":          {"azure-pipelines.yml", "variables:\n- {name: A, value: 1}\nsteps:\n- script: go test\n  env: {B: 2}\n  workingDirectory: web\n", "go test [A=1 B=2] in web"},
-		"bitbucket":      {"bitbucket-pipelines.yml", "pipelines: {default: [{step: {script: [go test]}}]}\n", "go test []"},
-		"drone":          {".drone.yml", "steps: [{commands: [go test], environment: {A: 1}}]\n---\nsteps: [{commands: [make]}]\n", "go test [A=1] | make []"},
-		"broken":         {".drone.yml", "steps: [", ""},
-		"none":           {".github/x.yml", "jobs: 1", ""},
+		"travis":                      {".travis.yml", "language: go\nenv: {global: [A=1], jobs: [B=2, B=3 C=4]}\nscript: [make, go test]\n", "make; go test [A=1 B=2] | make; go test [A=1 B=3 C=4]"},
+		"travis, a list":              {".travis.yml", "env:\n- B=2\nscript: go test\n", "go test [B=2]"},
+		"azure":                       {"azure-pipelines.yml", "variables:\n- {name: A, value: 1}\nsteps:\n- script: go test\n  env: {B: 2}\n  workingDirectory: web\n", "go test [A=1 B=2] in web"},
+		"bitbucket":                   {"bitbucket-pipelines.yml", "pipelines: {default: [{step: {script: [go test]}}]}\n", "go test []"},
+		"drone":                       {".drone.yml", "steps: [{commands: [go test], environment: {A: 1}}]\n---\nsteps: [{commands: [make]}]\n", "go test [A=1] | make []"},
+		"cirrus":                      {".cirrus.yml", "env: {A: 1}\ntest_task:\n  test_script: go test\n", "go test [A=1]"},
+		"woodpecker":                  {".woodpecker.yml", "steps:\n- {commands: [go test], environment: {A: 1}}\n", "go test [A=1]"},
+		"woodpecker, one of a folder": {".woodpecker/check.yaml", "steps: {test: {commands: [go test], environment: [A=1]}}\n", "go test [A=1]"},
+		"buildkite":                   {".buildkite/pipeline.yml", "env: {A: 1}\nsteps: [{command: go test, env: {B: 2}}]\n", "go test [A=1 B=2]"},
+		"appveyor":                    {"appveyor.yml", "environment: {A: 1}\ntest_script: [go test]\n", "go test [A=1]"},
+		"semaphore":                   {".semaphore/semaphore.yml", "version: v1.0\nblocks: [{task: {jobs: [{commands: [checkout, go test]}]}}]\n", "checkout; go test []"},
+		"broken":                      {".drone.yml", "steps: [", ""},
+		"none":                        {".github/x.yml", "jobs: 1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
