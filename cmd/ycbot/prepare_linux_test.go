@@ -16,7 +16,7 @@ func TestPrepareNeedsRoot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for d := dir; strings.HasPrefix(d, os.TempDir()) && d != os.TempDir(); d = filepath.Dir(d) { // the way to it
-		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // another user goes it
+		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func copyOwn(t *testing.T, to string) {
 		t.Fatal(err)
 	}
 	defer from.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755) //nolint:gosec // it is a program
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
 	if err == nil {
 		_, err = io.Copy(out, from)
 		err = errors.Join(err, out.Close())

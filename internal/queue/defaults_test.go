@@ -3,6 +3,8 @@ package queue
 import (
 	"testing"
 	"time"
+
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
 // How often a job is tried, with which pauses, and how long a silent worker counts as alive is
@@ -16,4 +18,8 @@ func TestDefaults(t *testing.T) {
 	if first, second := o.Backoff(1), o.Backoff(2); first != 10*time.Second || second != time.Minute {
 		t.Errorf("tried again after %v and %v", first, second)
 	}
+	docstest.Says(t, "../../docs/operate.md", map[string]bool{
+		"those that the viewer may see are listed, of the first 200": linePlaces == 200,
+		"its workers have five seconds to report":                    regainWithin == 5*time.Second,
+	})
 }

@@ -1,0 +1,17 @@
+package run
+
+import (
+	"testing"
+
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
+)
+
+// docs/gate.md has the bounds of what lies outside of a repository as they are.
+func TestBoundsAreDocumented(t *testing.T) {
+	t.Parallel()
+	docstest.Says(t, "../../docs/gate.md", map[string]bool{
+
+		"three inside one another at most": moduleDepth == 3,
+		"4 GB a side at most":              maxContents == 4<<30,
+	})
+}
