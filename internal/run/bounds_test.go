@@ -10,7 +10,6 @@ import (
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	docstest.Says(t, "../../docs/gate.md", map[string]bool{
-
 		"three inside one another at most": moduleDepth == 3,
 		"4 GB a side at most":              maxContents == 4<<30,
 	})

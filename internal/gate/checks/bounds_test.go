@@ -12,7 +12,6 @@ import (
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	docstest.Says(t, "../../../docs/gate.md", map[string]bool{
-
 		"ten seconds each at most, six of them, and no more than an eighth of the time": fuzzEach == 10*time.Second && maxTargets == 6 && fuzzShare == 8,
 		"At most 40 mutants":                                               maxMutants == 40,
 		"a fourth of the time that the run has left":                       mutationShare == 4,

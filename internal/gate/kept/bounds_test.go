@@ -11,7 +11,6 @@ import (
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	docstest.Says(t, "../../../docs/gate.md", map[string]bool{
-
 		"where all tests take two minutes at most": maxTogether == 2*time.Minute,
 	})
 }

@@ -64,8 +64,8 @@ func (k known) heldBy(cell string, archives map[string]bool) string {
 		return ""
 	}
 	for item := range strings.SplitSeq(cell, ", ") {
-		name, ok := strings.CutPrefix(item, "`")
-		if name, ok = strings.CutSuffix(name, "`"); !ok {
+		name := strings.Trim(item, "`")
+		if item != "`"+name+"`" {
 			return item + ": stands not in backticks"
 		}
 		words := strings.Split(name, " ")
