@@ -11,7 +11,6 @@ import (
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	docstest.Says(t, "../../../docs/gate.md", map[string]bool{
-
 		"Of more than twenty tests that disagree, twenty decide for all": maxSample == 20,
 		"a round takes over a tenth of the time limit":                   roundShare == 10,
 		"up to twenty more runs each, or a minute":                       moreRounds == 20 && Limits{}.WithDefaults().Random == time.Minute,

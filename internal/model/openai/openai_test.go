@@ -36,7 +36,8 @@ func TestAnswerIsStreamed(t *testing.T) {
 	p := serve(t, stream(
 		chunk(`{"index":0,"delta":{"role":"assistant","content":"","reasoning_content":"hm"},"finish_reason":null}`),
 		chunk(`{"index":0.0,"delta":{"content":[{"type":"thinking","thinking":[]}],"reasoning":{}}}`), // as some servers have it
-		text("Hel"), text("lo."), finish("stop"), usageChunk))
+		text("Hel"), text("lo."), finish("stop"), usageChunk,
+	))
 	var seen string
 	resp, err := p.model().Generate(t.Context(), conversation(), deltas(&seen))
 	if err != nil {
