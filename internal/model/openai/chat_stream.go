@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
 )
@@ -46,73 +48,30 @@ func (a *attempt) take(data []byte) (done bool, err error) {
 	return true, nil
 }
 
-// A chatChunk is one piece of an answer, as far as it is read:
-// https://platform.openai.com/docs/api-reference/chat/streaming. Numbers are floating ones, as some
-// servers write them so.
-type chatChunk struct {
-	Choices []struct {
-		Index        float64   `json:"index"`
-		Delta        chatDelta `json:"delta"`
-		FinishReason string    `json:"finish_reason"`
-	} `json:"choices"`
-	Usage *struct {
-		PromptTokens        float64 `json:"prompt_tokens"`
-		CompletionTokens    float64 `json:"completion_tokens"`
-		PromptTokensDetails struct {
-			CachedTokens float64 `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
-}
-
-// A chatDelta is what is new. Servers that show reasoning name it in two ways.
-type chatDelta struct {
-	Content          plain          `json:"content"`
-	Refusal          plain          `json:"refusal"`
-	ReasoningContent plain          `json:"reasoning_content"`
-	Reasoning        plain          `json:"reasoning"`
-	ToolCalls        []chatCallPart `json:"tool_calls"`
-}
-
-// plain is a text. What some servers have in its place, such as a list of parts in which they show
-// reasoning, is none.
-type plain string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *plain) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*p = plain(text)
-	}
-	return nil
-}
-
-// A chatCallPart is a piece of a call. Index is nil where the server gives none.
-type chatCallPart struct {
-	Index    *float64     `json:"index"`
-	ID       string       `json:"id"`
-	Function calledByChat `json:"function"`
-}
-
-// chunk adds one piece of the answer.
+// chunk adds one piece of the answer:
+// https://platform.openai.com/docs/api-reference/chat/streaming. It is read leniently: servers that
+// speak nearly this API write numbers as texts, and arguments as objects.
 func (a *attempt) chunk(data []byte) error {
 	if err := failed(data); err != nil {
 		return err
 	}
-	var c chatChunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("the stream has a malformed chunk: %w", err)
+	if !gjson.ValidBytes(data) {
+		return errors.New("the stream has a malformed chunk")
 	}
-	if u := c.Usage; u != nil {
-		a.usage = &model.Usage{Input: int(u.PromptTokens), Output: int(u.CompletionTokens), Cached: int(u.PromptTokensDetails.CachedTokens)}
+	c := gjson.ParseBytes(data)
+	if u := c.Get("usage"); u.IsObject() {
+		a.usage = &model.Usage{
+			Input: int(u.Get("prompt_tokens").Int()), Output: int(u.Get("completion_tokens").Int()), Cached: int(u.Get("prompt_tokens_details.cached_tokens").Int()),
+		}
 	}
-	for _, choice := range c.Choices {
-		if choice.Index != 0 {
+	for _, choice := range c.Get("choices").Array() {
+		if choice.Get("index").Int() != 0 {
 			continue
 		}
-		if choice.FinishReason != "" {
-			a.finish = choice.FinishReason
+		if reason := choice.Get("finish_reason").String(); reason != "" {
+			a.finish = reason
 		}
-		a.delta(choice.Delta)
+		a.delta(choice.Get("delta"))
 	}
 	return nil
 }
@@ -134,54 +93,58 @@ func failed(data []byte) error {
 	return nil
 }
 
-func (a *attempt) delta(d chatDelta) {
-	if thought := cmp.Or(d.ReasoningContent, d.Reasoning); thought != "" {
-		a.on(model.Delta{Reasoning: string(thought)})
+// delta adds what is new. Servers that show reasoning name it in two ways, or list it with the parts
+// of the content, where it is passed over.
+func (a *attempt) delta(d gjson.Result) {
+	text := func(name string) string {
+		if v := d.Get(name); v.Type == gjson.String {
+			return v.String()
+		}
+		return ""
 	}
-	if text := string(d.Content + d.Refusal); text != "" {
-		a.text.WriteString(text)
-		a.on(model.Delta{Text: text})
+	if thought := cmp.Or(text("reasoning_content"), text("reasoning")); thought != "" {
+		a.on(model.Delta{Reasoning: thought})
 	}
-	for _, c := range d.ToolCalls {
+	if said := text("content") + text("refusal"); said != "" {
+		a.text.WriteString(said)
+		a.on(model.Delta{Text: said})
+	}
+	for _, c := range d.Get("tool_calls").Array() {
 		a.call(c)
 	}
 }
 
 // call adds a piece of a call. Providers differ: pieces with an index, whole calls
 // without one, several whole calls that all say index 0, calls without an id.
-func (a *attempt) call(c chatCallPart) {
+func (a *attempt) call(c gjson.Result) {
+	index, id, function := c.Get("index"), c.Get("id").String(), c.Get("function.name").String()
+	indexed := index.Type != gjson.Null
 	place, known := len(a.calls)-1, len(a.calls) > 0
-	if c.Index != nil {
+	if indexed {
 		place, known = 0, false
-		if p, ok := a.at[int64(*c.Index)]; ok {
+		if p, ok := a.at[index.Int()]; ok {
 			place, known = p, true
 		}
 	}
-	begins := c.Function.Name != ""
-	if known && begins {
+	if known && function != "" {
 		was := a.calls[place]
 		// A piece that names a call again is the same call only if nothing distinguishes them.
-		indexed := c.Index != nil && (c.ID == "" || was.ID == "" || c.ID == was.ID) && was.Args == ""
-		known = indexed || (c.ID != "" && c.ID == was.ID)
+		same := indexed && (id == "" || was.ID == "" || id == was.ID) && was.Args == ""
+		known = same || (id != "" && id == was.ID)
 	}
 	if !known {
 		place = len(a.calls)
 		a.calls = append(a.calls, model.Call{})
 	}
-	if c.Index != nil {
+	if indexed {
 		if a.at == nil {
 			a.at = map[int64]int{}
 		}
-		a.at[int64(*c.Index)] = place
+		a.at[index.Int()] = place
 	}
 	call := &a.calls[place]
-	if c.ID != "" {
-		call.ID = c.ID
-	}
-	if begins {
-		call.Name = c.Function.Name
-	}
-	call.Args += c.Function.Arguments
+	call.ID, call.Name = cmp.Or(id, call.ID), cmp.Or(function, call.Name)
+	call.Args += c.Get("function.arguments").String()
 }
 
 // Answer is what came; of a stream that did not come to its end the text.

@@ -148,6 +148,12 @@ func TestCallsAreAssembled(t *testing.T) {
 			model.StopCalls,
 		},
 		{
+			"numbers as texts, an id that is a number, arguments that are no text",
+			[]string{calls(`{"index":"0","id":7,"function":{"name":"f","arguments":{"x":1}}},{"index":null,"id":"b","function":{"name":"g","arguments":null}}`), finish("tool_calls")},
+			[]model.Call{{ID: "7", Name: "f", Args: `{"x":1}`}, {ID: "b", Name: "g"}},
+			model.StopCalls,
+		},
+		{
 			"no index, in pieces",
 			[]string{calls(`{"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), calls(`{"function":{"arguments":":1}"}}`), finish("tool_calls")},
 			[]model.Call{{ID: "a", Name: "f", Args: `{"x":1}`}},

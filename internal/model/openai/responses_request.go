@@ -9,9 +9,9 @@ import (
 	"github.com/ycbot/ycbot/internal/model/wire"
 )
 
-// A responsesRequest is what is sent, without its tools and input; the order of fields is that of the bytes:
-// https://platform.openai.com/docs/api-reference/responses/create. The library's types for it and
-// for all that the API can be asked besides are 0.4 MB of the program.
+// A responsesRequest is what is sent, without its tools and input; the order of fields is that of
+// the bytes: https://platform.openai.com/docs/api-reference/responses/create. The library's types
+// for all that the API can be asked make the program larger (docs/decisions.md, 38).
 type responsesRequest struct {
 	Store           bool       `json:"store"`
 	PromptCacheKey  string     `json:"prompt_cache_key,omitempty"`
