@@ -24,15 +24,17 @@ const (
 // they check something.
 func (e *executedLines) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
 	plan := e.r.sides.Plans[Base]
-	if plan == nil || e.r.prep.Unprepared() != "" || eco.Lines == nil || eco.Lines.Tests == nil {
+	if plan == nil || eco.Lines == nil || eco.Lines.Tests == nil {
 		return nil
+	}
+	counted := func(name string) bool {
+		return slices.ContainsFunc(plan.Test, func(c ecosystem.Command) bool { return eco.Lines.Tests(c, name) })
 	}
 	var out []ecosystem.ChangedFile
 	size := 0
 	for _, name := range plan.Files {
-		tests := languages.IsTestSource(name) || classes.InTestFolder(name)
-		counted := slices.ContainsFunc(plan.Test, func(c ecosystem.Command) bool { return eco.Lines.Tests(c, name) })
-		if !tests || !counted || !eco.IsSource(name) || ecosystem.IgnoredDir(path.Dir(name)) || !e.asOnBase(name) {
+		tests := eco.IsSource(name) && (languages.IsTestSource(name) || classes.InTestFolder(name))
+		if !tests || ecosystem.IgnoredDir(path.Dir(name)) || !e.asOnBase(name) || !counted(name) {
 			continue
 		}
 		src, err := ecosystem.ReadInTree(e.r.sides.Base.Dir, name)

@@ -1,6 +1,9 @@
 package gate
 
 import (
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -27,7 +30,7 @@ func (r *runner) noteUnrun() {
 		}
 		reported := func(s Suite) bool {
 			for id := range s {
-				if id.Package == f.Path {
+				if id.Package == f.Path || path.Base(id.Package) == path.Base(f.Path) && r.sameOnHead(id.Package, f.Path) {
 					return true
 				}
 			}
@@ -40,6 +43,13 @@ func (r *runner) noteUnrun() {
 	if len(unrun) > 0 {
 		r.notCovered("the tests in %s: no command here runs them; \"commands: {test: …}\" in .github/ycbot.yml at the base can", results.Listed(unrun, 5))
 	}
+}
+
+// sameOnHead says whether two paths lead to one file of the head, such as by a link.
+func (r *runner) sameOnHead(one, other string) bool {
+	a, err := os.Stat(filepath.Join(r.in.Head.Dir, filepath.FromSlash(one)))
+	b, otherErr := os.Stat(filepath.Join(r.in.Head.Dir, filepath.FromSlash(other)))
+	return err == nil && otherErr == nil && os.SameFile(a, b)
 }
 
 // reportsFiles says whether the commands that run the tests of a file's project report each

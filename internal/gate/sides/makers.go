@@ -43,9 +43,12 @@ func (r *Reader) EditedMakers() []Made {
 		if v.Base == nil || v.Head == nil || !languages.IsSource(by) && !strings.HasPrefix(string(v.Base), "#!") || languages.IsTestSource(by) {
 			continue
 		}
-		own := besideProduct.MatchString(by) || runWithBuilds[path.Base(by)]
+		always := runWithBuilds[path.Base(by)]
+		if !always && !besideProduct.MatchString(by) {
+			continue
+		}
 		lines := naming(recipes, by)
-		if !own || lines == "" && !runWithBuilds[path.Base(by)] {
+		if lines == "" && !always {
 			continue
 		}
 		for _, name := range namedFiles(string(v.Base) + "\n" + lines) {
@@ -109,11 +112,13 @@ var (
 
 // inTests says whether tests of the base name a file by the last part of its path, or import it.
 func (r *Reader) inTests(name string) bool {
-	in := `[\w./-]*\b` + regexp.QuoteMeta(name) + "[\"'`>\\s]"
+	word, in := name, `\b`+regexp.QuoteMeta(name)+"[\"'`>\\s]"
 	if stem, ok := strings.CutSuffix(name, ".py"); ok {
-		in = `(?m)^\s*(?:import|from)\s+(?:\w+\.)*` + regexp.QuoteMeta(stem) + `\b`
+		word, in = stem, `(?m)^\s*(?:import|from)\s+(?:\w+\.)*`+regexp.QuoteMeta(stem)+`\b`
 	}
 	names := regexp.MustCompile(in)
 	all := r.sourcesOfBase()
-	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool { return f.test && names.MatchString(r.textOf(f)) })
+	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
+		return f.test && strings.Contains(r.textOf(f), word) && names.MatchString(r.textOf(f))
+	})
 }
