@@ -40,7 +40,7 @@ func (db *DB) openSQLite(ctx context.Context, path string) error {
 		return fmt.Errorf("open database %s: %w", path, err)
 	}
 	db.writer.SetMaxOpenConns(1)
-	if err := db.writer.PingContext(ctx); err != nil { // before the readers, which cannot switch to WAL
+	if err := db.switchToWAL(ctx); err != nil { // before the readers, which cannot
 		return errors.Join(fmt.Errorf("open database %s: %w", path, err), db.writer.Close())
 	}
 	if db.readers, err = sql.Open("sqlite", dsn(path, url.Values{
@@ -50,6 +50,16 @@ func (db *DB) openSQLite(ctx context.Context, path string) error {
 	}
 	db.readers.SetMaxOpenConns(readersOf)
 	return nil
+}
+
+// switchToWAL connects the writer, which puts a new file into WAL mode. One process does that at
+// a time: two that both have begun to are refused by SQLite at once, whatever busy_timeout says.
+func (db *DB) switchToWAL(ctx context.Context) error {
+	release, _, err := lockFile(db.path+".open.lock", true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.writer.PingContext(ctx), release())
 }
 
 func dsn(path string, settings url.Values) string {

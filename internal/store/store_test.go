@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 )
 
 // child is what this test binary does when a test starts it as another process.
@@ -102,6 +105,27 @@ func TestFirstEffectCounts(t *testing.T) {
 			t.Errorf("Lookup of nothing = %q, %v, %v", v, ok, err)
 		}
 	})
+}
+
+// A new file is opened by several at once, as when two commands are the first ones in a home.
+func TestOpenedAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		where := filepath.Join(t.TempDir(), "db")
+		var all errgroup.Group
+		for range 6 {
+			all.Go(func() error {
+				db, err := Open(t.Context(), Options{Path: where, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					return err
+				}
+				return db.Close()
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // The file of a database with other people's code in it is no one else's to read.
