@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -203,7 +204,11 @@ func (q *Queue) hand(ctx context.Context, tx *store.Tx, fresh []*request) (queue
 	if queued {
 		return true, nil
 	}
-	return false, q.promote(ctx, tx)
+	err = q.promote(ctx, tx)
+	if errors.Is(err, errTaken) {
+		return true, nil
+	}
+	return false, err
 }
 
 // supersedeAll cancels what fresh jobs supersede. One statement finds those which may:

@@ -70,23 +70,26 @@ func Migrate(ctx context.Context, db *store.DB) error {
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	return db.Exclusively(ctx, "migrate", func(ctx context.Context) error {
-		if db.Postgres() != nil {
-			return migrate(ctx, riverpgxv5.New(db.Postgres()))
-		}
-		return migrate(ctx, riversqlite.New(db.SQLite()))
-	})
+	if db.Postgres() != nil {
+		return migrate(ctx, db, riverpgxv5.New(db.Postgres()))
+	}
+	return migrate(ctx, db, riversqlite.New(db.SQLite()))
 }
 
-func migrate[T any](ctx context.Context, driver riverdriver.Driver[T]) error {
-	migrator, err := rivermigrate.New(driver, nil)
-	if err == nil {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
-	}
+func migrate[T any](ctx context.Context, db *store.DB, driver riverdriver.Driver[T]) error {
+	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("migrate River: %w", err)
 	}
-	return nil
+	if is, err := migrator.Validate(ctx, nil); err == nil && is.OK {
+		return nil
+	}
+	return db.Exclusively(ctx, "migrate", func(ctx context.Context) error {
+		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			return fmt.Errorf("migrate River: %w", err)
+		}
+		return nil
+	})
 }
 
 func newEngine(q *Queue) (engine, error) {

@@ -25,6 +25,11 @@ func (d fencedDriver) GetExecutor() riverdriver.Executor {
 	return fencedExecutor{d.Driver.GetExecutor(), d}
 }
 
+// GetListener implements [riverdriver.Driver].
+func (d fencedDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return &listener{d: d.q.direct, schema: params.Schema}
+}
+
 type fencedExecutor struct {
 	riverdriver.Executor
 	d fencedDriver

@@ -16,7 +16,8 @@ import (
 // not renewed for as long as a lease lasts, or, sooner, when it was late by [late] and the
 // connection that renewed it is gone, as after the process ended. Another worker then raises
 // the epoch of the row and gives its jobs away, in one statement that is the same however
-// many workers there are. What a worker writes for a job is refused when its epoch is not the
+// many workers there are. One of them, the keeper, looks for dead ones at each tick; the others
+// do so now and then, as the keeper may be the one that is dead and still connected. What a worker writes for a job is refused when its epoch is not the
 // one that it had at first: see [Queue.fenced].
 
 // errLost is the cause of the context of jobs whose worker lost its lease: they were given
@@ -40,6 +41,10 @@ const forgotten = time.Hour
 // holder is the worker that River gave a job to last.
 const holder = `attempted_by[array_upper(attempted_by, 1)]`
 
+// leaseKey is the number of the advisory lock on the lease of the worker w. Who writes as that worker
+// shares it, and who takes the lease has it alone.
+const leaseKey = `hashtextextended('ycbot lease ' || w.id, 0)`
+
 // wakeWorkers wakes those that listen, in the way of River's own inserts.
 const wakeWorkers = `pg_notify(concat(current_schema(), '.river_insert'), '{"queue": "` + queueName + `"}')`
 
@@ -55,12 +60,15 @@ func (q *Queue) register(ctx context.Context) error {
 	return nil
 }
 
-// A leaseLine is the connection that renews a lease. It is the lease's own, so that a busy pool
-// does not make the worker late.
-type leaseLine struct {
-	conn  *pgx.Conn // nil: none
-	again bool      // there was another before, and nothing was renewed by this one
-	had   bool      // there was one
+// keepersTicks is how many ticks of a worker come to one look for dead workers of its own where
+// another worker, the keeper, looks at each of its ticks.
+const keepersTicks = 20
+
+// A lease is what a worker knows of its own.
+type lease struct {
+	opened int  // the connection that renewed it last, by [direct.opened]
+	keeper bool // this worker is the one that looks for dead workers, as long as that connection lives
+	ticks  int
 }
 
 // hold renews the lease of this worker, and takes those of dead ones, until ctx ends; then it
@@ -68,8 +76,8 @@ type leaseLine struct {
 // answer is waited for: what runs here goes on meanwhile and keeps its jobs, as no other was
 // given them.
 func (q *Queue) hold(ctx context.Context) error {
-	var l leaseLine
-	defer l.drop(ctx)
+	var l lease
+	defer q.direct.drop(context.WithoutCancel(ctx))
 	tick := time.NewTicker(q.o.Watch)
 	defer tick.Stop()
 	for {
@@ -87,10 +95,14 @@ func (q *Queue) hold(ctx context.Context) error {
 }
 
 // beat is what a worker does at each tick for its lease. An error means that it lost it.
-func (q *Queue) beat(ctx context.Context, l *leaseLine) error {
+func (q *Queue) beat(ctx context.Context, l *lease) error {
 	within, cancel := context.WithTimeout(ctx, aliveWithin)
 	defer cancel()
-	calm, err := q.renew(within, l)
+	var calm bool
+	err := q.direct.do(within, func(conn *pgx.Conn) (err error) {
+		calm, err = q.renew(within, conn, l)
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -98,72 +110,48 @@ func (q *Queue) beat(ctx context.Context, l *leaseLine) error {
 		q.lose()
 		return err
 	case err != nil:
-		l.drop(ctx)
+		q.direct.drop(ctx)
 		q.leave(ctx, err)
 		return nil
 	}
 	q.comeBack(ctx)
+	l.ticks++
 	if !calm {
 		return nil
 	}
-	if err := q.reap(within, l.conn); err != nil && ctx.Err() == nil {
+	err = q.direct.do(within, func(conn *pgx.Conn) error { return q.reap(within, conn, l.keeper || l.ticks%keepersTicks == 0) })
+	if err != nil && ctx.Err() == nil {
 		q.o.Log.WarnContext(ctx, "jobs of dead workers are not looked for", "error", err)
 	}
 	return nil
 }
 
-// connect opens the connection.
-func (l *leaseLine) connect(ctx context.Context, db *store.DB) error {
-	if l.conn != nil {
-		return nil
-	}
-	conn, err := pgx.ConnectConfig(ctx, db.Postgres().Config().ConnConfig.Copy())
-	if err != nil {
-		return err
-	}
-	l.conn, l.again, l.had = conn, l.had, true
-	// After a crash of the database a lease is renewed anyhow: no disk has to be waited for.
-	if _, err := conn.Exec(ctx, `set synchronous_commit = off`); err != nil {
-		l.drop(ctx)
-		return err
-	}
-	return nil
-}
-
-// drop closes the connection.
-func (l *leaseLine) drop(ctx context.Context) {
-	if l.conn == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = l.conn.Close(ctx) // it may be broken
-	l.conn = nil
-}
-
 // renew renews the lease of this worker. It reports whether the database has answered
 // throughout for long enough that who is silent is dead.
-func (q *Queue) renew(ctx context.Context, l *leaseLine) (calm bool, err error) {
-	if err := l.connect(ctx, q.db); err != nil {
-		return false, err
+func (q *Queue) renew(ctx context.Context, conn *pgx.Conn, l *lease) (calm bool, err error) {
+	again := l.opened != 0 && l.opened != q.direct.opened
+	if again {
+		l.keeper = false
 	}
-	err = l.conn.QueryRow(ctx, `update workers set since = case when $3 or renewed < now() - $4::interval / 2 then now() else since end,
+	err = conn.QueryRow(ctx, `update workers set since = case when $3 or renewed < now() - $4::interval / 2 then now() else since end,
 			renewed = now(), expires = now() + $4::interval, backend = pg_backend_pid()
-		where id = $1 and epoch = $2 returning greatest(since, pg_postmaster_start_time()) <= now() - $5::interval`,
-		q.worker, q.epoch, l.again, q.o.Lease, regainWithin).Scan(&calm)
+		where id = $1 and epoch = $2
+		returning greatest(since, pg_postmaster_start_time()) <= now() - $5::interval, $6 or pg_try_advisory_lock($7)`,
+		q.worker, q.epoch, again, q.o.Lease, regainWithin, l.keeper, store.LockKey("keeper")).Scan(&calm, &l.keeper)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, errLost
 	case err != nil:
 		return false, fmt.Errorf("renew the lease: %w", err)
 	}
-	l.again = false
+	l.opened = q.direct.opened
 	return calm, nil
 }
 
-// reap gives jobs of dead workers to others. It waits for no lock: a row that another
-// transaction has is looked at again at the next tick.
-func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
+// reap gives jobs to others: those of this worker that the database lost sight of and, where
+// dead is set, those of dead workers. It waits for no lock: a row that another transaction has
+// is looked at again at the next tick.
+func (q *Queue) reap(ctx context.Context, conn *pgx.Conn, dead bool) error {
 	if q.reclaims() {
 		if err := q.giveAway(ctx, conn, "the database lost sight of them", `with given as (
 				update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
@@ -174,12 +162,17 @@ func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
 		}
 		q.reclaimed()
 	}
+	if !dead {
+		return nil
+	}
 	return q.giveAway(ctx, conn, "their worker died", `with busy as (
 			select `+holder+` as id from river_job where state = 'running' and queue = $1
-		), dead as (
+		), silent as materialized (
 			select id from workers where id in (select id from busy)
 				and (expires < now() or renewed < now() - $2::interval and not exists (select 1 from pg_stat_activity where pid = backend))
 			for update skip locked
+		), dead as (
+			select id from silent as w where pg_try_advisory_xact_lock(`+leaseKey+`)
 		), over as (
 			update workers set epoch = epoch + 1 from dead where workers.id = dead.id returning workers.id
 		), old as (
@@ -215,8 +208,15 @@ func (q *Queue) fenced(ctx context.Context) context.Context {
 		return ctx
 	}
 	return store.Fenced(ctx, func(ctx context.Context, tx *store.Tx) error {
-		// No one takes the lease until the transaction ends; it can be renewed.
-		n, err := tx.Exec(ctx, `select 1 from workers where id = $1 and epoch = $2 for key share`, q.worker, q.epoch)
+		// No one takes the lease until the transaction ends; it can be renewed. A lock of its row
+		// would do that as well, but with several transactions and renewals at once PostgreSQL
+		// then keeps lists of who has locked it, which all others read that look for workers.
+		// It is a statement of its own, so that the next one sees who had the lock before.
+		var batch pgx.Batch
+		batch.Queue(`select pg_advisory_xact_lock_shared(`+leaseKey+`) from (values ($1)) as w (id)`, q.worker)
+		n := 0
+		batch.Queue(`select count(*) from workers where id = $1 and epoch = $2`, q.worker, q.epoch).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		err := tx.Postgres.SendBatch(ctx, &batch).Close()
 		if err == nil && n == 0 {
 			q.lose()
 			err = errLost

@@ -110,6 +110,7 @@ type Queue struct {
 	batch  batcher
 	wake   chan struct{} // a place became free
 	line   lineCache
+	direct *direct // on PostgreSQL
 
 	gone chan struct{} // closed when lost is set
 
@@ -136,6 +137,7 @@ func New(db *store.DB, o Options) (*Queue, error) {
 		running: map[string]context.CancelCauseFunc{},
 	}
 	q.batch.store = q.accept
+	q.direct = newDirect(db)
 	var err error
 	if q.engine, err = newEngine(q); err != nil {
 		return nil, fmt.Errorf("queue: %w", err)

@@ -114,6 +114,10 @@ func (q *Queue) cancelAll(cause error) {
 // it takes a while, in which nothing can be stored.
 const calm = 4
 
+// askAgain is after what time a process asks again whether it may hand jobs over, where another
+// one was at it when a place became free here.
+const askAgain = 50 * time.Millisecond
+
 // keep does what has to be done from time to time, until ctx ends. Errors are logged: the
 // database will be there again.
 func (q *Queue) keep(ctx context.Context) {
@@ -122,7 +126,7 @@ func (q *Queue) keep(ctx context.Context) {
 	wake, rested := q.wake, (<-chan time.Time)(nil)
 	troubled := false
 	for {
-		house := []func(context.Context) error{q.turn}
+		house, woken := []func(context.Context) error{q.turn}, true
 		select {
 		case <-ctx.Done():
 			return
@@ -131,14 +135,21 @@ func (q *Queue) keep(ctx context.Context) {
 			continue
 		case <-wake:
 		case <-tick.C:
-			house = []func(context.Context) error{q.watch, q.turn}
+			house, woken = []func(context.Context) error{q.watch, q.turn}, false
 		}
 		if _, away := q.outage(); away {
 			continue
 		}
-		began, failed := q.db.Now(), error(nil)
+		began, failed, rest := q.db.Now(), error(nil), time.Duration(0)
 		for _, f := range house {
-			if err := f(ctx); err != nil && ctx.Err() == nil {
+			switch err := f(ctx); {
+			case err == nil || ctx.Err() != nil:
+			case errors.Is(err, errTaken): // to stand behind it would keep a connection that work needs
+				if woken {
+					q.signal()
+					rest = askAgain
+				}
+			default:
 				failed = err
 			}
 		}
@@ -149,7 +160,7 @@ func (q *Queue) keep(ctx context.Context) {
 			q.o.Log.InfoContext(ctx, "queue is looked after again")
 		}
 		troubled = failed != nil
-		wake, rested = nil, time.After(calm*q.db.Now().Sub(began))
+		wake, rested = nil, time.After(max(calm*q.db.Now().Sub(began), rest))
 	}
 }
 

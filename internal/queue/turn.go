@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,6 +37,9 @@ type candidate struct {
 	priority     int
 }
 
+// errTaken says that another process hands jobs over. It may not have seen all places that are free.
+var errTaken = errors.New("another process hands jobs over")
+
 // promote hands jobs to the workers as long as there are workers to take them and places
 // under the caps. What is handed over keeps its place but from what is urgent, so no more
 // than that is.
@@ -45,8 +49,12 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	if tx.Postgres != nil { // one process at a time counts places; SQLite has one writer anyhow
-		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, store.LockKey("promote")); err != nil {
+		var ours bool
+		if err := tx.Postgres.QueryRow(ctx, `select pg_try_advisory_xact_lock($1)`, store.LockKey("promote")).Scan(&ours); err != nil {
 			return fmt.Errorf("promote: %w", err)
+		}
+		if !ours {
+			return errTaken
 		}
 		if free, err = q.free(ctx, tx); err != nil || free.none() {
 			return err

@@ -15,9 +15,12 @@ import (
 var migrations embed.FS
 
 // Migrate brings the tables of this package to the newest version. Processes that do
-// so at the same time wait for one another. Tables that a newer program has migrated are
+// so at the same time wait for one another, and none waits where nothing is to be done. Tables that a newer program has migrated are
 // left alone, and that is an error: what this one does not know of it would not keep.
 func (db *DB) Migrate(ctx context.Context) error {
+	if db.pool != nil && db.newest(ctx) {
+		return nil
+	}
 	return db.migrate(ctx, func(ctx context.Context, p *goose.Provider) error {
 		has, knows, err := p.GetVersions(ctx)
 		if err != nil {
@@ -32,6 +35,21 @@ func (db *DB) Migrate(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// newest reports whether PostgreSQL's tables have the version that this program knows.
+func (db *DB) newest(ctx context.Context) bool {
+	files, err := fs.Glob(migrations, "migrations/postgres/*.sql")
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	knows, err := goose.NumericComponent(files[len(files)-1])
+	if err != nil {
+		return false
+	}
+	var has int64
+	err = db.pool.QueryRow(ctx, `select max(version_id) from goose_db_version`).Scan(&has)
+	return err == nil && has == knows
 }
 
 // migrate has fn move the tables to another version.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Scan copies the columns of a row to where dest points.
@@ -110,15 +109,8 @@ func (db *DB) Exclusively(ctx context.Context, name string, fn func(context.Cont
 		}
 		return errors.Join(fn(ctx), release())
 	}
-	conn, err := db.pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("lock %s: %w", name, err)
-	}
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, LockKey(name)); err != nil {
-		return fmt.Errorf("lock %s: %w", name, err)
-	}
-	return unlock(ctx, conn, name, fn(ctx))
+	_, err = db.locked(ctx, name, `select true from pg_advisory_lock($1)`, fn)
+	return err
 }
 
 // tryExclusively is Exclusively, but returns false at once where another process runs what is
@@ -131,24 +123,24 @@ func (db *DB) tryExclusively(ctx context.Context, name string, fn func(context.C
 		}
 		return true, errors.Join(fn(ctx), release())
 	}
-	conn, err := db.pool.Acquire(ctx)
+	return db.locked(ctx, name, `select pg_try_advisory_lock($1)`, fn)
+}
+
+// locked runs fn where statement takes the lock called name, and reports whether it did. The
+// lock has a connection of its own, with which it ends: fn may need all that the pool has.
+func (db *DB) locked(ctx context.Context, name, statement string, fn func(context.Context) error) (ok bool, err error) {
+	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig.Copy())
 	if err != nil {
 		return false, fmt.Errorf("lock %s: %w", name, err)
 	}
-	defer conn.Release()
-	var ok bool
-	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, LockKey(name)).Scan(&ok); err != nil || !ok {
-		return false, err
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	if err := conn.QueryRow(ctx, statement, LockKey(name)).Scan(&ok); err != nil {
+		return false, fmt.Errorf("lock %s: %w", name, err)
 	}
-	return true, unlock(ctx, conn, name, fn(ctx))
-}
-
-// unlock gives back the lock called name, which conn holds.
-func unlock(ctx context.Context, conn *pgxpool.Conn, name string, err error) error {
-	if _, unlock := conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, LockKey(name)); unlock != nil {
-		return errors.Join(err, fmt.Errorf("unlock %s: %w", name, unlock), conn.Conn().Close(context.WithoutCancel(ctx)))
+	if !ok {
+		return false, nil
 	}
-	return err
+	return true, fn(ctx)
 }
 
 // TryLockFile takes the lock called name beside the SQLite file, which one process has
