@@ -36,8 +36,11 @@ func newDirect(db *store.DB) *direct {
 	return &direct{db: db, turn: make(chan struct{}, 1), topics: map[string]bool{}}
 }
 
-// do lets fn use the connection, and returns what fn returns.
-func (d *direct) do(ctx context.Context, fn func(*pgx.Conn) error) error {
+// do lets fn use the connection, for as long as PostgreSQL may take to answer, and returns what
+// fn returns: a network that swallows everything must not keep the lease from noticing.
+func (d *direct) do(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, aliveWithin)
+	defer cancel()
 	d.want(1)
 	defer d.want(-1)
 	if err := d.take(ctx); err != nil {
@@ -47,7 +50,7 @@ func (d *direct) do(ctx context.Context, fn func(*pgx.Conn) error) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	return fn(d.conn)
+	return fn(ctx, d.conn)
 }
 
 // want counts statements that wait, for which who waits for a notification makes way.
@@ -98,6 +101,8 @@ func listen(topic string) string { return "listen " + pgx.Identifier{topic}.Sani
 
 // drop closes the connection, which may be broken.
 func (d *direct) drop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, aliveWithin)
+	defer cancel()
 	d.want(1)
 	defer d.want(-1)
 	if d.take(ctx) != nil {
@@ -163,7 +168,7 @@ type listener struct {
 
 // Connect implements [riverdriver.Listener].
 func (l *listener) Connect(ctx context.Context) error {
-	return l.d.do(ctx, func(conn *pgx.Conn) error {
+	return l.d.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if l.schema == "" {
 			if err := conn.QueryRow(ctx, `select coalesce(current_schema(), '')`).Scan(&l.schema); err != nil {
 				return err
@@ -181,7 +186,7 @@ func (l *listener) Schema() string { return l.schema }
 
 // Listen implements [riverdriver.Listener].
 func (l *listener) Listen(ctx context.Context, topic string) error {
-	return l.d.do(ctx, func(conn *pgx.Conn) error {
+	return l.d.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, listen(l.prefix+topic))
 		if err == nil {
 			l.d.topics[l.prefix+topic] = true
@@ -192,20 +197,20 @@ func (l *listener) Listen(ctx context.Context, topic string) error {
 
 // Unlisten implements [riverdriver.Listener].
 func (l *listener) Unlisten(ctx context.Context, topic string) error {
-	return l.d.do(ctx, func(conn *pgx.Conn) error {
+	return l.d.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		delete(l.d.topics, l.prefix+topic)
 		_, err := conn.Exec(ctx, "un"+listen(l.prefix+topic))
 		return err
 	})
 }
 
-// Ping implements [riverdriver.Listener].
-func (l *listener) Ping(ctx context.Context) error {
-	return l.d.do(ctx, func(conn *pgx.Conn) error { return conn.Ping(ctx) })
-}
+// Ping implements [riverdriver.Listener]. Whether the connection lives the lease finds out.
+func (*listener) Ping(context.Context) error { return nil }
 
 // Close implements [riverdriver.Listener]. The connection stays, for the lease.
 func (l *listener) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, aliveWithin)
+	defer cancel()
 	l.d.want(1)
 	defer l.d.want(-1)
 	if err := l.d.take(ctx); err != nil {

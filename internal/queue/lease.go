@@ -96,11 +96,9 @@ func (q *Queue) hold(ctx context.Context) error {
 
 // beat is what a worker does at each tick for its lease. An error means that it lost it.
 func (q *Queue) beat(ctx context.Context, l *lease) error {
-	within, cancel := context.WithTimeout(ctx, aliveWithin)
-	defer cancel()
 	var calm bool
-	err := q.direct.do(within, func(conn *pgx.Conn) (err error) {
-		calm, err = q.renew(within, conn, l)
+	err := q.direct.do(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		calm, err = q.renew(ctx, conn, l)
 		return err
 	})
 	switch {
@@ -110,8 +108,8 @@ func (q *Queue) beat(ctx context.Context, l *lease) error {
 		q.lose()
 		return err
 	case err != nil:
-		q.direct.drop(ctx)
 		q.leave(ctx, err)
+		q.direct.drop(ctx)
 		return nil
 	}
 	q.comeBack(ctx)
@@ -119,7 +117,9 @@ func (q *Queue) beat(ctx context.Context, l *lease) error {
 	if !calm {
 		return nil
 	}
-	err = q.direct.do(within, func(conn *pgx.Conn) error { return q.reap(within, conn, l.keeper || l.ticks%keepersTicks == 0) })
+	err = q.direct.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return q.reap(ctx, conn, l.keeper || l.ticks%keepersTicks == 0)
+	})
 	if err != nil && ctx.Err() == nil {
 		q.o.Log.WarnContext(ctx, "jobs of dead workers are not looked for", "error", err)
 	}
