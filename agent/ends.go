@@ -27,7 +27,9 @@ func (t *turn) without() (End, error) {
 func (t *turn) broken(ctx context.Context, said string, orphaned []string, err error) (End, error) {
 	if h := *t.history; strings.TrimSpace(said) != "" && len(h) > 0 && h[len(h)-1].Role != model.Assistant {
 		t.add(model.Message{Role: model.Assistant, Text: said})
-		t.last = said
+		if t.last = strings.Join(append(t.parts, said), ""); t.draft != "" { // a reply stands until its correction is whole
+			t.last = t.draft
+		}
 	}
 	if ctx.Err() == nil || t.fault != nil || errors.Is(err, errRecord) {
 		if t.fault != nil {

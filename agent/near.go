@@ -57,7 +57,12 @@ func (t *turn) reserve(ctx context.Context) error {
 		return t.say("reserve", fmt.Sprintf(sayHandIn, n.Reason, t.cfg.Submit))
 	}
 	t.noCalls = true
-	return t.say("reserve", fmt.Sprintf(sayReport, n.Reason))
+	say := fmt.Sprintf(sayReport, n.Reason)
+	if t.parts != nil {
+		t.parts = nil
+		say += sayAnew
+	}
+	return t.say("reserve", say)
 }
 
 // nears says which limit is reached but for the reserve.

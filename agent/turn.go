@@ -18,16 +18,18 @@ var errTimeout = errors.New("the agent's time is over")
 
 // What the host says to a model in the middle of a turn.
 const (
-	sayContinue = "Your answer was cut at the output limit. Go on exactly where it stopped; do not repeat what you wrote and do not start over."
-	sayPlan     = "First write a short numbered plan as plain text: what you will do, in which order, and how you will know that it worked. No tools yet."
-	sayCarryOut = "Now carry out the plan, and change it where what you see calls for it."
-	sayReflect  = "Before this counts, read your reply against the task once more: what does it claim without having seen it, and what did it leave out? Correct that, with tools where you need them, then give the whole final reply again."
-	sayReport   = "This is your last answer: %s. No more tools. Give the final report now, in the form that was asked for, from what you have seen; say what you could not check."
-	sayHandIn   = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
-	sayInbox    = "While you work, someone who may says this about the task:\n\n%s"
-	sayWake     = "What you left in the background is done. Take it into account and give the whole final reply:\n\n%s"
-	saySubmit   = "The result is not handed in. Call %s with it now."
-	emptyReply  = "(no reply)"
+	sayContinue  = "Your answer was cut at the output limit. Go on exactly where it stopped; do not repeat what you wrote and do not start over."
+	sayThinkLess = "Your answer reached the output limit before it said or did anything. Think less before you answer, and go on."
+	sayPlan      = "First write a short numbered plan as plain text: what you will do, in which order, and how you will know that it worked. No tools yet."
+	sayCarryOut  = "Now carry out the plan, and change it where what you see calls for it."
+	sayReflect   = "Before this counts, read your reply against the task once more: what does it claim without having seen it, and what did it leave out? Correct that, with tools where you need them, then give the whole final reply again."
+	sayReport    = "This is your last answer: %s. No more tools. Give the final report now, in the form that was asked for, from what you have seen; say what you could not check."
+	sayHandIn    = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
+	sayAnew      = " Write it whole, from its beginning: what was cut before does not count."
+	sayInbox     = "While you work, someone who may says this about the task:\n\n%s"
+	sayWake      = "What you left in the background is done. Take it into account and give the whole final reply:\n\n%s"
+	saySubmit    = "The result is not handed in. Call %s with it now."
+	emptyReply   = "(no reply)"
 )
 
 // A turn is the state of one Turn. All of it follows from the journaled answers,
@@ -216,11 +218,15 @@ func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, or
 		msg.Text, msg.Kept = emptyReply, nil
 	}
 	t.add(model.Message{Role: model.Assistant, Text: msg.Text, Kept: msg.Kept})
-	if resp.Stop == model.StopLength && text != "" {
-		t.parts = append(t.parts, msg.Text)
-		t.last = strings.Join(t.parts, "")
+	if resp.Stop == model.StopLength {
+		say := sayThinkLess
+		if text != "" {
+			say = sayContinue
+			t.parts = append(t.parts, msg.Text)
+			t.last = strings.Join(t.parts, "")
+		}
 		t.noCalls = t.reporting != "" && t.cfg.Submit == ""
-		return "", nil, errors.Join(t.goesOn("truncated_output", 0), t.say("truncated_output", sayContinue))
+		return "", nil, errors.Join(t.goesOn("truncated_output", 0), t.say("truncated_output", say))
 	}
 	if text != "" {
 		text = strings.Join(append(t.parts, msg.Text), "")
