@@ -168,6 +168,12 @@ func TestEndpointRefusesTheKey(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	p.secretless(t, e, providerKey)
+	// Where no agent is to look, nothing is asked.
+	e = newEndpoint(t, providerKey, honestModel, "401")
+	p = provide(t, e, sumBase, sumHead, nil, "--until", "first")
+	if p.code != report.ExitPass || p.rep.Outcome != report.Completed || len(e.requests()) != 0 {
+		t.Errorf("until first: exit %d, %s, asked %d times\n%s", p.code, p.rep.Outcome, len(e.requests()), p.stderr)
+	}
 }
 
 // What no run may write down or send, in the shapes in which it is planted.

@@ -175,7 +175,10 @@ func byAgents(rep *report.Report, a Agents, gateVerdict report.Verdict) {
 		outcomes = []report.AgentOutcome{{Agent: verifier, Cause: "no agent looked at the change"}}
 	}
 	verdict, reasons := report.Combine(gateVerdict, rep.Reasons, outcomes...)
-	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons
+	if verdict != report.Pass || rep.Verdict == report.Pass { // else what the run did not come to is why
+		rep.Reasons = reasons
+	}
+	rep.Verdict = report.Worst(rep.Verdict, verdict)
 }
 
 // failingFirst puts the outcomes before the others whose checks make the verdict, so that

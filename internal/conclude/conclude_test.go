@@ -41,6 +41,20 @@ func TestIncompleteIsSaidOnce(t *testing.T) {
 	}
 }
 
+// What agents have nothing against stays PARTIAL, with its reason, where the time was over.
+func TestReasonStays(t *testing.T) {
+	t.Parallel()
+	rep := &report.Report{Outcome: report.TimedOut, Verdict: report.Partial, Reasons: []string{"not finished: 20m are over"}}
+	passes := report.AgentOutcome{
+		Agent: "verification", Outcome: report.RunnerCompleted, Verdict: report.Pass, Form: report.FormStrict,
+		Checks: []report.JudgedCheck{{Adversarial: true, Check: report.Check{Title: "attack", Kind: report.KindAgent, Result: report.ResultPass, Support: report.Supported}}},
+	}
+	byAgents(rep, Agents{Judged: &Judged{Outcomes: []report.AgentOutcome{passes}}}, report.Pass)
+	if rep.Verdict != report.Partial || len(rep.Reasons) != 1 {
+		t.Errorf("%s, reasons %q", rep.Verdict, rep.Reasons)
+	}
+}
+
 // A helper's check that stands makes FAIL and is shown; what it only claims is not a check
 // of the report, and a fault that two agents found is shown once.
 func TestHelpersChecks(t *testing.T) {

@@ -38,6 +38,7 @@ type Audited struct {
 	Reason  string   // why Support is not better; empty for Supported
 	Masked  bool     // the exit code of a record does not show how its command ended
 	Exit    int      // of the last record, as far as it is known
+	Own     bool     // one of the records is of the agent itself
 }
 
 // Audit answers one Audited a check, in order. An error means that an output
@@ -76,6 +77,7 @@ func (a Auditor) check(c report.AgentCheck) (Audited, error) {
 			got.Records = append(got.Records, m.record.ID)
 		}
 		got.Exit = m.record.Exit
+		got.Own = got.Own || a.ran(m.record)
 	}
 	printed, err := a.read(matches)
 	if err != nil {
@@ -230,8 +232,13 @@ func (a Auditor) one(c report.AgentCheck, command string, cited []match) (*match
 	return nil, short(command) + " is not in the log"
 }
 
+// ran says whether a record is of the agent.
+func (a Auditor) ran(r Record) bool {
+	return (a.Agent == "" || r.Agent == a.Agent) && (a.Task == "" || r.Task == a.Task)
+}
+
 func (a Auditor) mine(r Record) bool {
-	return (a.Agent == "" || r.Agent == a.Agent) && (a.Task == "" || r.Task == a.Task) &&
+	return a.ran(r) &&
 		(a.Tree == "" || r.Tree == "" || r.Tree == a.Tree)
 }
 

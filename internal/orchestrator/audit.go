@@ -70,7 +70,7 @@ func (a Audit) auditor(res agent.Result) evidence.Auditor {
 
 // audit is a check as the report has it.
 func audit(c report.AgentCheck, a evidence.Audited) report.JudgedCheck {
-	k := report.JudgedCheck{Adversarial: c.Adversarial, Reason: a.Reason}
+	k := report.JudgedCheck{Adversarial: c.Adversarial, Borrowed: len(a.Records) > 0 && !a.Own, Reason: a.Reason}
 	k.Check = report.Check{
 		Title: c.Title, Kind: report.KindAgent, Result: c.Result, Command: strings.Join(c.Commands, "\n"),
 		Evidence: a.Records, Support: a.Support, Reproduction: report.NotRun, Expected: c.Expected, Actual: c.Output,

@@ -58,11 +58,13 @@ func (w *work) run(ctx context.Context) (*Judgement, error) {
 		return j, errors.Join(cause, err, w.keepTrees(context.WithoutCancel(ctx)))
 	}
 	j, err := w.judgement(ctx, helpers, false)
-	if err == nil {
+	if err == nil && ctx.Err() == nil {
 		err = w.refute(ctx, j)
+	}
+	if err == nil {
 		j.Notes = w.breaker.all()
 	}
-	return j, errors.Join(err, w.keepTrees(ctx))
+	return j, errors.Join(context.Cause(ctx), err, w.keepTrees(context.WithoutCancel(ctx)))
 }
 
 // found is the heading of what a helper says in the request to the verification.

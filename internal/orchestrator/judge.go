@@ -19,18 +19,26 @@ import (
 
 // judgement holds what agents claim against the log, runs what they say fails again,
 // and collects what the report says of them. Helpers that were asked for and could not
-// work count. With noRerun nothing is run again.
+// work count. With noRerun nothing is run again, and nothing is any more when ctx has ended:
+// what was seen until then counts.
 func (w *work) judgement(ctx context.Context, helpers []agent.Result, noRerun bool) (*Judgement, error) {
 	j := &Judgement{}
 	w.until = reproduce.Share(ctx, w.now(), reproduce.ShareOfFailing)
+	w.within = reproduce.Share(ctx, w.now(), reproduce.ShareInAll)
 	held := reproduce.Share(ctx, w.now(), reproduce.ShareOfHeld)
 	for _, res := range helpers {
-		switch {
-		case res.Outcome == agent.Completed:
-		case w.agents.asked(res.Agent):
-			j.Agents = append(j.Agents, report.AgentOutcome{Agent: res.Agent, Outcome: string(res.Outcome), Cause: reason(res)})
-		default:
-			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s would have found: it did not complete: %s", res.Agent, reason(res)))
+		out, why := string(res.Outcome), reason(res)
+		if res.Outcome == agent.Completed {
+			if res.Submitted == nil || res.Status == agent.StatusCompleted {
+				continue
+			}
+			summary, _, _ := strings.Cut(strings.TrimSpace(res.Text), "\n")
+			out, why = "", fmt.Sprintf("its result says %s: %s", res.Status, summary)
+		}
+		if w.agents.asked(res.Agent) {
+			j.Agents = append(j.Agents, report.AgentOutcome{Agent: res.Agent, Outcome: out, Cause: why})
+		} else {
+			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s would have found: it did not complete: %s", res.Agent, why))
 		}
 	}
 	for _, rec := range inOrder(w.runner.List()) {
@@ -117,12 +125,19 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool, held
 	}
 	for i := range out.Checks {
 		k := &out.Checks[i]
-		if k.Result != report.ResultFail || k.Support != report.Supported || w.after(w.until) {
+		if k.Result != report.ResultFail || k.Support != report.Supported || w.after(w.until) || ctx.Err() != nil {
 			continue
 		}
-		found, err := w.reproduce(ctx, res, claims[i])
+		var found reproduce.Finding
+		in, err := inTime(ctx, w.within, func(ctx context.Context) (err error) {
+			found, err = w.reproduce(ctx, res, claims[i])
+			return err
+		})
 		if err != nil {
 			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
+		}
+		if !in {
+			continue
 		}
 		k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 	}
@@ -198,13 +213,37 @@ func (w *work) sample(ctx context.Context, res agent.Result, claims []Claim, che
 		if !ok {
 			continue
 		}
-		now, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.Sample)
+		in, err := inTime(ctx, w.until, func(ctx context.Context) error {
+			now, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.Sample)
+			if err == nil {
+				checks[i].Reproduction = w.judge.Sampled(o.Record, now)
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("run check %q again: %w", checks[i].Title, err)
 		}
-		checks[i].Reproduction = w.judge.Sampled(o.Record, now)
+		if !in {
+			break
+		}
 	}
 	return nil
+}
+
+// inTime has fn run something until a time, if there is one, or until ctx ends. It reports
+// whether fn had come to its end by then: what did not was not run again.
+func inTime(ctx context.Context, until time.Time, fn func(context.Context) error) (bool, error) {
+	within := ctx
+	if !until.IsZero() {
+		var cancel context.CancelFunc
+		within, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
+	}
+	err := fn(within)
+	if err != nil && within.Err() != nil {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // rank puts attacks first.

@@ -106,7 +106,8 @@ func (k *keeper) compare(ctx context.Context, dir string) error {
 			if _, err := now.Lstat(filepath.FromSlash(name)); errors.Is(err, fs.ErrNotExist) {
 				k.note('D', name)
 			}
-		}))
+		}),
+	)
 }
 
 // walk visits the files of a tree.

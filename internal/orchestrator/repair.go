@@ -78,21 +78,22 @@ func (w *work) audited(name, id, final string) (report.AgentOutcome, bool) {
 }
 
 // repaired says which of two replies counts: the corrected one, unless it is worse. One
-// that drops a failure which the log carries does not take it back.
+// that drops a failure which the log carries does not take it back, whether or not the verdict
+// of the first can be read.
 func (w *work) repaired(name, id string) func(before, after string) string {
 	if Helps(name) {
 		return nil
 	}
 	return func(before, after string) string {
-		if !readable(report.ParseAgentReport(before)) {
-			return after
-		}
-		if !readable(report.ParseAgentReport(after)) {
+		if readable(report.ParseAgentReport(before)) && !readable(report.ParseAgentReport(after)) {
 			return before
 		}
 		was, ok := w.audited(name, id, before)
 		now, alsoOK := w.audited(name, id, after)
-		if ok && alsoOK && (carried(was, report.ResultFail) > carried(now, report.ResultFail) || carried(was, "") > 0 && carried(now, "") == 0) {
+		switch {
+		case !ok || !alsoOK:
+			return after
+		case carried(was, report.ResultFail) > carried(now, report.ResultFail), carried(was, "") > 0 && carried(now, "") == 0:
 			return before
 		}
 		return after

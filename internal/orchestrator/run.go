@@ -111,7 +111,8 @@ type work struct {
 	breaker breaker
 	planner *agent.Result // the coordinator's, where there was one
 	helpers share
-	until   time.Time // when the time for running checks again is over; zero: never
+	until   time.Time // when the time for beginning to run checks again is over; zero: never
+	within  time.Time // when none goes on any more; zero: never
 
 	looking sync.Mutex // held while the machine is looked at
 

@@ -67,7 +67,7 @@ func hostileReport(tb testing.TB) *report.Report {
 	}
 	for i := range 300 {
 		r.Checks = append(r.Checks, report.Check{
-			ID: fmt.Sprint(i), Title: next(), Kind: report.KindAgent, Result: []report.Result{report.ResultFail, report.ResultPass, report.ResultSkip}[i%3],
+			ID: fmt.Sprint(i), Title: next(), Test: next() + "|@octocat ![x](https://evil.example)|✅ passes|", Kind: report.KindAgent, Result: []report.Result{report.ResultFail, report.ResultPass, report.ResultSkip}[i%3],
 			Command: long(), Evidence: []string{"E1", next()}, Support: report.Supported, Reproduction: report.Introduced, Expected: next(), Actual: long(),
 		})
 		r.Findings = append(r.Findings, report.Finding{Severity: report.SeverityWarning, Title: next(), Path: next(), Line: i, Evidence: []string{next()}, Repro: long(), Detail: long()})

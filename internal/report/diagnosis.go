@@ -78,7 +78,7 @@ func (r *Report) mdSides() string {
 	for _, c := range cs[:min(len(cs), mdOpen)] {
 		name := mdText(c.Title, mdTitle)
 		if c.Test != "" {
-			name = mdCode(orUnknown(plain(c.Test)), mdTitle)
+			name = mdCell(orUnknown(plain(c.Test)), mdTitle)
 		}
 		without, with := r.sides(c)
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, without, with)

@@ -19,7 +19,8 @@ import (
 var ansi = pattern.New(
 	"\x1b\\[[0-?]*[ -/]*[@-~]" +
 		"|\x1b[\\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\\\)" +
-		"|\x1b[ -/]*[0-~]")
+		"|\x1b[ -/]*[0-~]",
+)
 
 // hidden says whether r is invisible or changes how its neighbours are shown:
 // bidirectional controls, zero-width and tag characters, variation selectors,
@@ -232,6 +233,15 @@ func mdCode(s string, limit int) string {
 		s = " " + s + " "
 	}
 	return ticks + s + ticks
+}
+
+// mdCell is mdCode in a table, where a bar ends a cell in a code span too.
+func mdCell(s string, limit int) string {
+	code := mdCode(s, limit)
+	if strings.HasPrefix(code, "<") { // escaped already
+		return code
+	}
+	return strings.ReplaceAll(code, "|", `\|`)
 }
 
 // mdFence makes a code block of ls that no content can close.

@@ -76,6 +76,7 @@ var (
 	labelLine   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
 	fenceLine   = pattern.New("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
 	resultWord  = pattern.New(`(?i)^(?:[\s*_` + "`" + `\[(✅❌✓✔✗✘:]|</?\w+>)*(not[ -]pass(?:ed)?|not[ -]ok|pass(?:ed|es)?|fail(?:ed|s|ing|ure)?|skip(?:ped)?|partial|error|unmet|broken|regression)\b`)
+	echoed      = pattern.New("^[\\s*_`\\])]*(?:(?:[|/]|(?i:or\\b))[\\s*_`\\[(]*(?i:pass|fail|skip|partial)|,\\s*(?:PASS|FAIL|SKIP|PARTIAL)\\b)") // a form's alternatives in place of one
 	strike      = pattern.New(`~~.*?~~`)
 	resultMark  = pattern.New(`^(?:[\s*_` + "`" + `\[(]|</?\w+>)*([✅✓✔❌✗✘])`)
 	resultDash  = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+|<\w+>)?[*_]{0,3}result[*_]{0,3}(?:</\w+>)?\s*(?:[-–—=→:(\[]|=>|->)+\s*(.*)$`)
@@ -331,7 +332,7 @@ func (p *grammar) result(rest string) {
 		case !strings.HasPrefix(word, "skip") && word != "partial":
 			got = ResultFail
 		}
-		if alternatives(rest) > 1 {
+		if tail := rest[len(m[0]):]; echoed.MatchString(tail) {
 			got = ResultSkip
 		}
 	} else if m := resultMark.FindStringSubmatch(rest); m != nil {

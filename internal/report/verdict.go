@@ -34,6 +34,7 @@ type AgentOutcome struct {
 type JudgedCheck struct {
 	Check
 	Adversarial bool
+	Borrowed    bool   // all that was run for it others ran, such as the gate
 	Reason      string // why Support is not better
 }
 
@@ -211,7 +212,7 @@ func (a AgentOutcome) shortOfPass() []string {
 	if a.Form != FormStrict {
 		why = append(why, "its PASS is not in the strict form")
 	}
-	passed, attacked := 0, 0
+	passed, attacked, borrowed := 0, 0, 0
 	for _, c := range a.Checks {
 		switch {
 		case c.Result == ResultFail:
@@ -222,7 +223,10 @@ func (a AgentOutcome) shortOfPass() []string {
 			why = append(why, fmt.Sprintf("check %q held once, and not when it was run again", c.Title))
 		case c.Result == ResultPass:
 			passed++
-			if c.Adversarial {
+			switch {
+			case c.Adversarial && c.Borrowed:
+				borrowed++
+			case c.Adversarial:
 				attacked++
 			}
 		}
@@ -230,7 +234,10 @@ func (a AgentOutcome) shortOfPass() []string {
 	if passed == 0 {
 		why = append(why, "no passing check that the log carries")
 	}
-	if attacked == 0 {
+	switch {
+	case attacked == 0 && borrowed > 0:
+		why = append(why, "no adversarial check that it ran itself: the one it names was run by others")
+	case attacked == 0:
 		why = append(why, "no adversarial check that the log carries")
 	}
 	return append(why, a.spoiled()...)

@@ -25,11 +25,13 @@ import (
 // longest is how long a command may take when it is run again.
 const longest = 5 * time.Minute
 
-// Shares of the time that is left in which commands may be run again: checks that held,
-// or are of the last run; and what fails, on which a verdict hangs.
+// Shares of the time that is left in which commands may be begun again: checks that held,
+// or are of the last run; and what fails, on which a verdict hangs. None goes on for longer
+// than the last.
 const (
 	ShareOfHeld    = 0.25
 	ShareOfFailing = 0.75
+	ShareInAll     = 0.9
 )
 
 // Share is when a share of the time is over that ctx has left. Zero: it has no end.

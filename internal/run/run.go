@@ -199,7 +199,7 @@ func (p *prepared) verify(ctx context.Context) (*report.Report, error) {
 	}
 	var f Found
 	var first orchestrator.Preflight
-	if p.agents != nil && p.agents.HasPreflight() {
+	if p.agents != nil && p.agents.HasPreflight() && !p.begun.job.UntilFirst {
 		first, f.AgentsFailure = quick(ctx, p.begun.progress, "preflight", p.agents.Preflight)
 	}
 	sides := &snapshots{}

@@ -253,6 +253,33 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// What a server does not say of what an answer took is estimated, and marked as that.
+func TestMissingUsage(t *testing.T) {
+	t.Parallel()
+	const (
+		bare   = `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[]}}`
+		ending = `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`
+	)
+	long := fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%q}}`, strings.Repeat("word ", 80))
+	for name, tt := range map[string]struct {
+		pieces        []string
+		input, output int // at least
+	}{
+		"none":      {[]string{bare, open, long, shut, ending, stop}, 1, 100},
+		"no ending": {[]string{start, open, long, shut, ending, stop}, 100, 100},
+		"no begin":  {[]string{bare, open, long, shut, why("end_turn"), stop}, 1, 30},
+	} {
+		p := &provider{streams: []string{events(tt.pieces...)}}
+		resp, err := p.model(t, nil).Generate(t.Context(), question(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := resp.Usage; !u.Estimated || u.Input < tt.input || u.Output < tt.output {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+}
+
 // A stream that ends in another way than it should is no answer.
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()

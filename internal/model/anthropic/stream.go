@@ -24,7 +24,8 @@ type attempt struct {
 	part  part // the block under way
 	stop  string
 	ended bool
-	usage *model.Usage
+	usage model.Usage
+	total bool // usage has what the whole answer took
 }
 
 // A part is a block of the answer that is not whole yet.
@@ -75,6 +76,7 @@ func (a *attempt) event(data []byte) error {
 			a.stop = e.Delta.StopReason
 		}
 		a.count(e.Usage)
+		a.total = a.total || e.Usage.Output > 0
 	case "message_stop":
 		a.ended = true
 	}
@@ -84,9 +86,6 @@ func (a *attempt) event(data []byte) error {
 // count takes figures, which come at the beginning and, for some, again at the
 // end, as totals each time.
 func (a *attempt) count(u usage) {
-	if a.usage == nil {
-		a.usage = &model.Usage{}
-	}
 	if in := u.Input + u.Read + u.Written; in > 0 && in >= a.usage.Input {
 		a.usage.Input, a.usage.Cached, a.usage.Written = in, u.Read, u.Written
 	}
@@ -172,10 +171,19 @@ func (a *attempt) Answer(whole bool) *model.Response {
 	default:
 		resp.Stop = model.StopEnd
 	}
-	if a.usage != nil {
-		resp.Usage = *a.usage
-	} else {
-		resp.Usage = wire.Guess(a.body, resp.Message)
-	}
+	resp.Usage = a.figures(resp.Message)
 	return resp
+}
+
+// figures are what the answer took. What a server does not say of it, as some between ycbot and
+// the provider do not, is estimated: no limit would hold with nothing.
+func (a *attempt) figures(m model.Message) model.Usage {
+	u, guess := a.usage, wire.Guess(a.body, m)
+	if u.Input == 0 {
+		u.Input, u.Estimated = guess.Input, true
+	}
+	if !a.total {
+		u.Output, u.Estimated = max(u.Output, guess.Output), true
+	}
+	return u
 }
