@@ -22,6 +22,17 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// IsBelow says whether a folder can be seen below another one, where no link leads out of that.
+func IsBelow(dir, part string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Stat(part)
+	return err == nil && info.IsDir()
+}
+
 // WriteWhole writes a file so that it is there whole or as it was.
 func WriteWhole(name string, data []byte) error {
 	dir := filepath.Dir(name)

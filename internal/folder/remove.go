@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,6 +43,40 @@ func RemoveAt(ctx context.Context, at int, name string) error {
 		return nil
 	}
 	return err
+}
+
+// Remake makes an empty folder, with those above it, below one that commands may have filled.
+// A link or a file on the way is removed, and what was in the folder's place: what is then
+// written there stays below home.
+func Remake(ctx context.Context, home, part string) error {
+	at, err := unix.Open(home, OpenDir, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: home, Err: err}
+	}
+	defer func() { unix.Close(at) }()
+	names := strings.Split(filepath.ToSlash(part), "/")
+	for i, name := range names {
+		var st unix.Stat_t
+		err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		switch {
+		case err != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || i == len(names)-1:
+			if err = RemoveAt(ctx, at, name); err == nil {
+				err = unix.Mkdirat(at, name, 0o700)
+			}
+		case st.Mode&0o700 != 0o700: // a command took away the way in
+			err = unix.Fchmodat(at, name, 0o700, 0)
+		}
+		if err != nil {
+			return &os.PathError{Op: "make", Path: filepath.Join(home, part), Err: err}
+		}
+		next, err := OpenAt(at, name, OpenDir, 0)
+		if err != nil {
+			return &os.PathError{Op: "open", Path: filepath.Join(home, part), Err: err}
+		}
+		unix.Close(at)
+		at = next
+	}
+	return nil
 }
 
 // A remover moves what lies too deep up to the top, to come back to it.

@@ -266,3 +266,36 @@ func TestResetLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+// A folder is made again below another one whatever lies in its place or on the way.
+func TestRemake(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	for name, before := range map[string]func(home string) error{
+		"nothing": func(string) error { return nil },
+		"a link":  func(home string) error { return os.Symlink(outside, filepath.Join(home, "a")) },
+		"a link to it": func(home string) error {
+			return errors.Join(Make(filepath.Join(home, "a")), os.Symlink(outside, filepath.Join(home, "a/b")))
+		},
+		"a file":   func(home string) error { return os.WriteFile(filepath.Join(home, "a"), nil, 0o600) },
+		"a folder": func(home string) error { return Make(filepath.Join(home, "a/b/c")) },
+		"a closed folder": func(home string) error {
+			return errors.Join(Make(filepath.Join(home, "a/b/c")), os.Chmod(filepath.Join(home, "a/b"), 0), os.Chmod(filepath.Join(home, "a"), 0))
+		},
+	} {
+		home := t.TempDir()
+		err := before(home)
+		if err == nil {
+			err = Remake(t.Context(), home, "a/b")
+		}
+		if entries, rerr := os.ReadDir(filepath.Join(home, "a/b")); err != nil || rerr != nil || len(entries) > 0 || !IsBelow(home, "a/b") {
+			t.Errorf("%s: %v %v %v", name, entries, err, rerr)
+		}
+		if info, err := os.Lstat(filepath.Join(home, "a")); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v %v", name, info, err)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside there is %v %v", entries, err)
+	}
+}

@@ -62,21 +62,23 @@ func (e *Executor) takeFetched(ctx context.Context, side results.Side, c ecosyst
 		return nil
 	}
 	for _, part := range eco.Fetched {
-		from, to := filepath.Join(e.fetchHome(side), part), filepath.Join(e.HomeOf(side), part)
-		if !folder.Exists(from) {
-			continue
-		}
-		if err := folder.RemoveAll(ctx, to); err != nil {
-			return err
-		}
-		if err := folder.Make(to); err != nil {
-			return err
-		}
-		if err := folder.Copy(ctx, from, to); err != nil {
+		if err := take(ctx, e.fetchHome(side), e.HomeOf(side), part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// take makes a folder below one HOME what it is below another, where it is there. Both are in the
+// hands of those whose commands used them.
+func take(ctx context.Context, from, to, part string) error {
+	if !folder.IsBelow(from, part) {
+		return nil
+	}
+	if err := folder.Remake(ctx, to, part); err != nil {
+		return err
+	}
+	return folder.Copy(ctx, filepath.Join(from, part), filepath.Join(to, part))
 }
 
 // writeInTree writes a file that a name of an untrusted tree stands for.

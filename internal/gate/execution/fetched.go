@@ -68,16 +68,11 @@ func (e *Executor) begin(ctx context.Context, side results.Side, home string) er
 		return nil //nolint:nilerr // nothing is kept
 	}
 	for _, part := range e.fetchedFolders(side) {
-		from, to := filepath.Join(source, part), filepath.Join(home, part)
-		if !folder.Exists(from) || folder.Exists(to) {
+		if folder.IsBelow(home, part) {
 			continue
 		}
-		err := folder.Make(to)
-		if err == nil {
-			err = folder.Copy(ctx, from, to)
-		}
-		if err != nil { // a run beside this one has put another in its place
-			if err := folder.RemoveAll(ctx, to); err != nil {
+		if err := take(ctx, source, home, part); err != nil { // a run beside this one has put another in its place
+			if err := folder.Remake(ctx, home, part); err != nil {
 				return err
 			}
 		}
@@ -120,18 +115,11 @@ func (e *Executor) keepFetched(ctx context.Context, folders []string, old bool) 
 	}
 	for _, eco := range languages.All() {
 		for _, part := range eco.Fetched {
-			from := filepath.Join(e.HomeOf(results.Base), part)
+			from := e.HomeOf(results.Base)
 			if !slices.Contains(folders, part) && !old { // of tools that this run did not use
-				from = filepath.Join(e.fetched(), part)
+				from = e.fetched()
 			}
-			if !folder.Exists(from) {
-				continue
-			}
-			to := filepath.Join(made, part)
-			if err := folder.Make(to); err != nil {
-				return err
-			}
-			if err := folder.Copy(ctx, from, to); err != nil {
+			if err := take(ctx, from, made, part); err != nil {
 				return err
 			}
 		}
