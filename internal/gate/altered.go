@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // maxInstalled bounds how many files of installed packages are compared.
@@ -24,24 +25,25 @@ func (r *runner) altered() []string {
 		return nil
 	}
 	defer done()
+	before, after := regular.FS(base), regular.FS(head)
 	var out []string
 	left := maxInstalled
 	for _, p := range r.sides.Plans[Base].Projects {
 		if p.Eco.Installed == nil {
 			continue
 		}
-		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay, r.sides.Bumped) {
+		for _, dir := range p.Eco.Installed(before, after, p.Dir, r.sides.TestsSay, r.sides.Bumped) {
 			if r.ownSources(base, head, dir) {
 				continue
 			}
-			out = append(out, unlike(base.FS(), head.FS(), dir, &left)...)
-			out = append(out, unlike(head.FS(), base.FS(), dir, &left)...)
+			out = append(out, unlike(before, after, dir, &left)...)
+			out = append(out, unlike(after, before, dir, &left)...)
 		}
 	}
 	if left == 0 {
 		r.notCovered("whether setup or build of the change alters what it has installed for tests: of more than %d files the rest was not compared", maxInstalled)
 	}
-	out = append(out, r.loadedFromHome()...)
+	out = append(out, loadedFrom(r.executor.Prepared(Base).Home(), r.executor.Prepared(Head).Home(), r.sides.Bumped)...)
 	// What lies behind a link of the change is where that leads, and neither setup's nor the build's.
 	out = slices.DeleteFunc(out, func(name string) bool {
 		return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return strings.HasPrefix(name, f.Path+"/") })
@@ -78,7 +80,7 @@ func (r *runner) older() []string {
 	var out []string
 	for _, p := range r.sides.Plans[Base].Projects {
 		if p.Eco.Older != nil {
-			out = append(out, p.Eco.Older(base.FS(), head.FS(), p.Dir)...)
+			out = append(out, p.Eco.Older(regular.FS(base), regular.FS(head), p.Dir)...)
 		}
 	}
 	slices.Sort(out)
@@ -102,26 +104,55 @@ func (r *runner) ownSources(base, head *os.Root, dir string) bool {
 	return !ecosystem.IgnoredDir(target) && slices.ContainsFunc(r.sides.Plans[Head].Files, func(f string) bool { return strings.HasPrefix(f, target+"/") })
 }
 
-// loadedFromHome are files of HOME by which Python loads code at each start, and pytest plug-ins,
+// loadedFrom are files of HOME by which Python loads code at each start, and pytest plug-ins,
 // that only the head's setup or build has written, though the change asks for no such package.
-func (r *runner) loadedFromHome() []string {
-	base, head := os.DirFS(r.executor.Prepared(Base).Home()), os.DirFS(r.executor.Prepared(Head).Home())
+func loadedFrom(base, head string, bumped func(string) bool) []string {
+	was, err := os.OpenRoot(base)
+	if err != nil {
+		return nil
+	}
+	defer was.Close()
+	is, err := os.OpenRoot(head)
+	if err != nil {
+		return nil
+	}
+	defer is.Close()
+	before, after := regular.FS(was), regular.FS(is)
 	var out []string
-	for _, names := range []string{"*.pth", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt"} {
-		found, err := fs.Glob(head, ".local/lib/python*/site-packages/"+names)
+	for _, names := range []string{"*.pth", "*.dist-info", "*.egg-info"} {
+		found, err := fs.Glob(after, ".local/lib/python*/site-packages/"+names)
 		if err != nil {
 			continue
 		}
 		for _, name := range found {
-			was, _ := fs.ReadFile(base, name) // none is another one
-			is, err := fs.ReadFile(head, name)
-			dist, _, _ := strings.Cut(path.Base(path.Dir(name)), "-")
-			if err == nil && !bytes.Equal(was, is) && !r.sides.Bumped(dist) && !r.sides.Bumped(strings.ReplaceAll(dist, "_", "-")) {
+			dist, _, _ := strings.Cut(path.Base(name), "-")
+			if info, err := is.Lstat(name); err != nil || info.IsDir() {
+				name += "/entry_points.txt"
+			}
+			text := textOf(after, head, name)
+			asked := names != "*.pth" && (bumped(dist) || bumped(strings.ReplaceAll(dist, "_", "-")))
+			if text != "" && text != textOf(before, base, name) && !asked {
 				out = append(out, "~/"+name)
 			}
 		}
 	}
 	return out
+}
+
+// textOf is what a file of a HOME holds. Of one that cannot be read, as it is a link that leads
+// elsewhere, a pipe or without an end, it is where it leads, as seen from that HOME.
+func textOf(tree fs.FS, home, name string) string {
+	data, err := fs.ReadFile(tree, name)
+	if err == nil {
+		return string(data)
+	}
+	if to, err := fs.ReadLink(tree, name); err == nil {
+		return "to " + strings.TrimPrefix(to, home)
+	}
+	if _, err := fs.Lstat(tree, name); err != nil {
+		return ""
+	}
+	return "unreadable"
 }
 
 // unlike are the sources below a folder of one tree of which another has none, or another one.
@@ -135,6 +166,12 @@ func unlike(one, other fs.FS, dir string, left *int) []string {
 			return nil
 		}
 		*left--
+		is, errIs := fs.Stat(one, name)
+		was, errWas := fs.Stat(other, name)
+		if errIs == nil && is.Mode().IsRegular() && (errWas != nil || is.Size() != was.Size()) {
+			out = append(out, name)
+			return nil
+		}
 		a, errA := fs.ReadFile(one, name)
 		b, errB := fs.ReadFile(other, name)
 		if errA == nil && (errB != nil || !bytes.Equal(a, b)) {

@@ -15,13 +15,41 @@ import (
 // most is more than any file has that is read as a whole: an event of GitHub's has 25 MB.
 const most = 32 << 20
 
+// mostInTree is more than GitHub takes as a file of a repository, 100 MB.
+const mostInTree = 128 << 20
+
+// FS is what lies below root, for the whole files of a tree or a HOME that commands of a change
+// have written to: of these, too, regular ones of a bounded size alone can be read.
+func FS(root *os.Root) fs.FS { return tree{root.FS().(rooted), root} } //nolint:forcetypeassert // os says so
+
+// What package os says that the file system of a root has.
+type rooted interface {
+	fs.StatFS
+	fs.ReadDirFS
+	fs.ReadLinkFS
+}
+
+type tree struct {
+	rooted
+	root *os.Root
+}
+
+// ReadFile makes tree a [fs.ReadFileFS].
+func (t tree) ReadFile(name string) ([]byte, error) {
+	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return read(f, name, mostInTree)
+}
+
 // Read reads a file of the user's. Symbolic links are followed.
 func Read(name string) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return read(f, name)
+	return read(f, name, most)
 }
 
 // ReadIn reads a file below a folder, which may be the checkout of a stranger's repository: a
@@ -36,10 +64,10 @@ func ReadIn(dir, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(f, name)
+	return read(f, name, most)
 }
 
-func read(f *os.File, name string) ([]byte, error) {
+func read(f *os.File, name string, most int64) ([]byte, error) {
 	defer f.Close()
 	wrong := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: name, Err: err} }
 	info, err := f.Stat()
@@ -54,7 +82,7 @@ func read(f *os.File, name string) ([]byte, error) {
 		return wrong(fmt.Errorf("it has %d bytes, and at most %d are read", info.Size(), most))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1)) // files of /proc have a size of 0
-	if err == nil && len(data) > most {
+	if err == nil && int64(len(data)) > most {
 		return wrong(fmt.Errorf("it has more than %d bytes", most))
 	}
 	return data, err

@@ -57,3 +57,31 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// The same holds for what is read of a tree.
+func TestReadFS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o600),
+		os.WriteFile(filepath.Join(dir, "large"), nil, 0o600), os.Truncate(filepath.Join(dir, "large"), 1<<40),
+		syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600),
+		os.Symlink("/dev/zero", filepath.Join(dir, "zero")),
+		os.Symlink("file", filepath.Join(dir, "link")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, want := range map[string]string{"file": "", "link": "", "pipe": "no regular file", "zero": "path escapes", "large": "bytes"} {
+		data, err := fs.ReadFile(regular.FS(root), name)
+		if want == "" && (err != nil || string(data) != "text") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %q %v, want %q", name, data, err, want)
+		}
+	}
+}

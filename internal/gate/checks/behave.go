@@ -21,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -217,7 +218,7 @@ func (b *behaviour) plan(c called) (called, bool, error) {
 	}
 	defer head.Close()
 	var ok bool
-	if c.plan, ok = c.by.Plan(base.FS(), head.FS(), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head]}); !ok && c.plan != nil {
+	if c.plan, ok = c.by.Plan(regular.FS(base), regular.FS(head), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head]}); !ok && c.plan != nil {
 		b.uncalled(c.plan)
 	}
 	return c, ok, nil
@@ -355,7 +356,10 @@ func (b *behaviour) laid(ctx context.Context, side Side, c *called, texts map[st
 	defer root.Close()
 	for name, text := range texts {
 		name = filepath.FromSlash(path.Join(c.pkg.Dir, name))
-		before, there := root.ReadFile(name)
+		before, there := fs.ReadFile(regular.FS(root), name)
+		if there != nil && !errors.Is(there, fs.ErrNotExist) { // a pipe would be waited for
+			return "", Step{}, fmt.Errorf("calls of %s: %w", c.pkg.ImportPath, there)
+		}
 		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
 			return "", Step{}, fmt.Errorf("calls of %s: %w", c.pkg.ImportPath, err)
 		}

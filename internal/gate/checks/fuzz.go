@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -80,7 +81,7 @@ func (r *check) fuzzWarm() []ecosystem.Command {
 	var done []string
 	for _, f := range r.in.Change.Files {
 		dir, eco := path.Dir(f.Path), languages.Of(f.Path)
-		if eco == nil || eco.Fuzz == nil || languages.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !eco.Fuzz.In(root.FS(), dir) {
+		if eco == nil || eco.Fuzz == nil || languages.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !eco.Fuzz.In(regular.FS(root), dir) {
 			continue
 		}
 		done = append(done, dir)

@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // A Believed is what became of the tests that were planted to see whether the suite
@@ -207,8 +208,11 @@ func (r *check) layPlanted(files []ecosystem.Planted) (before map[string][]byte,
 	before = map[string][]byte{}
 	for _, f := range files {
 		name := filepath.FromSlash(f.Path)
-		if src, err := root.ReadFile(name); err == nil {
+		src, err := fs.ReadFile(regular.FS(root), name)
+		if err == nil {
 			before[f.Path] = src
+		} else if !errors.Is(err, fs.ErrNotExist) { // a pipe would be waited for
+			return nil, fmt.Errorf("planted test: %w", err)
 		}
 		if err := root.WriteFile(name, []byte(f.Text), 0o644); err != nil {
 			return nil, fmt.Errorf("planted test: %w", err)

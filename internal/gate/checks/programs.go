@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -140,7 +141,7 @@ func (u *use) provided() ([]provided, error) {
 			return nil, err
 		}
 		defer root.Close()
-		all[side] = languages.Provided(root.FS(), u.in.Files[side], u.in.Packages)
+		all[side] = languages.Provided(regular.FS(root), u.in.Files[side], u.in.Packages)
 	}
 	var out []provided
 	for _, b := range all[Base] {

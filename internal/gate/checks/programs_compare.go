@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // compare runs a command line on both sides, again where they differ; false where there
@@ -212,6 +213,9 @@ func (u *use) stands(l line) (stands, touched bool) {
 	return stands, !bytes.Contains(is, around)
 }
 
+// maxWritten bounds how many bytes of files that a program has written are looked into.
+const maxWritten = 1 << 30
+
 // written are the files of a side's tree that are not among those of before, by name, and
 // behind it what they hold; all names for nil.
 func (u *use) written(side Side, before map[string]bool) map[string]bool {
@@ -221,7 +225,8 @@ func (u *use) written(side Side, before map[string]bool) map[string]bool {
 		return out
 	}
 	defer root.Close()
-	tree := root.FS()
+	tree := regular.FS(root)
+	left := int64(maxWritten)
 	_ = fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error { // what cannot be read is not compared
 		switch {
 		case err != nil:
@@ -233,8 +238,13 @@ func (u *use) written(side Side, before map[string]bool) map[string]bool {
 		case before == nil:
 			out[name] = true
 		case !before[name] && e.Type().IsRegular():
-			data, err := fs.ReadFile(tree, name)
-			if err == nil {
+			info, err := e.Info()
+			if err != nil {
+				return nil //nolint:nilerr // as above
+			}
+			if left -= info.Size(); left < 0 {
+				out[fmt.Sprintf("%s (%d bytes)", name, info.Size())] = true
+			} else if data, err := fs.ReadFile(tree, name); err == nil {
 				out[fmt.Sprintf("%s (sha256 %.6x)", name, sha256.Sum256(data))] = true
 			}
 		}

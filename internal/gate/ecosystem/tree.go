@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/regular"
 )
 
 // IgnoredDir recognises folders that "./..." does not enter either.
@@ -20,14 +22,15 @@ func IgnoredDir(dir string) bool {
 	return false
 }
 
-// ReadInTree reads a file of an untrusted tree: no link leads out of it.
+// ReadInTree reads a file of an untrusted tree: no link leads out of it, and no pipe, device or
+// file without an end is read.
 func ReadInTree(root, name string) ([]byte, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return r.ReadFile(filepath.FromSlash(name))
+	return fs.ReadFile(regular.FS(r), filepath.FromSlash(name))
 }
 
 // InFolder says whether a path lies in a folder of one of these names.
