@@ -66,8 +66,12 @@ func (r *Redactor) String(s string) string { return string(r.Bytes([]byte(s))) }
 // Bytes returns b without its secrets. It does not change b, which may be what
 // it returns.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if mayBeUnseen(b) && unseen.Match(b) {
-		b = r.throughUnseen(b)
+	if mayBeUnseen(b) && unseen[len(unseen)-1].Match(b) {
+		ways := unseen[:]
+		if bytes.IndexByte(b, 0x1b) < 0 && !bytes.Contains(b, []byte("\u009b")) {
+			ways = ways[len(ways)-1:] // there is no sequence
+		}
+		b = r.throughUnseen(b, ways)
 	}
 	return r.seen(b)
 }

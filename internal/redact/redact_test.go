@@ -308,7 +308,7 @@ func TestUnseen(t *testing.T) {
 	t.Parallel()
 	r := redact.New(map[string]string{"TOKEN": "abcdefghijklmnop1234"})
 	const token = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
-	for _, in := range []string{"\x1b[31m", "\x1b[0m", "\x1b]0;x\x07", "\x1b(B", "\u200b", "\u00ad", "\x00", "\a", "\x7f", "\u0085", "\ufe0f", "\U000e0041", "\u202e"} {
+	for _, in := range []string{"\x1b[31m", "\x1b[0m", "\u009b", "\u009b0m", "\x1b", "\u009b31m\x1b[0m", "\x1b]0;x\x07", "\x1b(B", "\u200b", "\u00ad", "\x00", "\a", "\x7f", "\u0085", "\ufe0f", "\U000e0041", "\u202e"} {
 		s := r.String("\x1b[1mone\x1b[0m\nA abcdefgh" + in + "ijklmnop1234 B " + token[:15] + in + token[15:] + " C\nthree\a\n")
 		if want := "\x1b[1mone\x1b[0m\nA [redacted:TOKEN] B [redacted:token] C\nthree\a\n"; s != want {
 			t.Errorf("%q: %q", in, s)
