@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -156,7 +157,7 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 	r.Executed = res.Exit >= 0
 	var results []byte
 	if x.Results != nil {
-		if results = l.o.Redact(x.Results(res)); results != nil {
+		if results = redact.InJSON(l.o.Redact, x.Results(res)); results != nil {
 			r.Results = &Output{}
 		}
 	}

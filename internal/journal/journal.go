@@ -18,6 +18,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/redact"
 )
 
 // An Entry is one finished thing.
@@ -31,7 +33,7 @@ type Entry struct {
 
 // A Journal is open for appending. It is safe for concurrent use by one process.
 type Journal struct {
-	// Redact takes secrets out of the JSON of what is appended, before anybody can
+	// Redact takes secrets out of the texts of what is appended, before anybody can
 	// look it up; nil: nothing is taken out. It is set before the first Append.
 	Redact func([]byte) []byte
 	// Kept is called in each Append, when the entry is on disk, and Append returns its
@@ -146,8 +148,8 @@ func (j *Journal) store(kind, key string, data any, sync bool) error {
 // form is what is stored of data.
 func (j *Journal) form(data any) (json.RawMessage, error) {
 	raw, err := json.Marshal(data)
-	if err == nil && j.Redact != nil {
-		raw = j.Redact(raw)
+	if err == nil {
+		raw = redact.InJSON(j.Redact, raw)
 	}
 	return raw, err
 }

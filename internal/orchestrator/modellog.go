@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/redact"
 )
 
 // A modelLog is model.jsonl: every exchange with a provider, for replay.
@@ -67,7 +68,7 @@ func (l *modelLog) record(_ context.Context, e model.Exchange) error {
 	if err := enc.Encode(cut); err != nil {
 		return fmt.Errorf("model log: %w", err)
 	}
-	written := l.redact(line.Bytes())
+	written := redact.InJSON(l.redact, line.Bytes())
 	if cut.Same > 0 && bytes.Equal(written, line.Bytes()) {
 		l.before.Remember(e)
 	} else {
@@ -145,7 +146,7 @@ func (r *redacting) Generate(ctx context.Context, req *model.Request, on func(mo
 	if resp != nil {
 		resp.Message.Text = string(r.redact([]byte(resp.Message.Text)))
 		for i, c := range resp.Message.Calls {
-			resp.Message.Calls[i].Args = string(r.redact([]byte(c.Args)))
+			resp.Message.Calls[i].Args = string(redact.InJSON(r.redact, []byte(c.Args)))
 		}
 		// What a provider wants back unchanged goes back so or not at all.
 		resp.Message.Kept = slices.DeleteFunc(slices.Clone(resp.Message.Kept), func(k model.Kept) bool {

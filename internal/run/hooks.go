@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/hook"
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
 )
@@ -108,7 +109,7 @@ func (h *hooks) event(e agent.Event) {
 		in = h.input(hook.PostToolUse)
 		in.Tool, in.Output, in.Errored = e.Call.Name, e.Text, e.Errored
 		if json.Valid([]byte(e.Call.Args)) {
-			in.Args = json.RawMessage(h.redact([]byte(e.Call.Args)))
+			in.Args = json.RawMessage(redact.InJSON(h.redact, []byte(e.Call.Args)))
 		}
 	case e.Type == agent.EventSubagentDone && e.Done != nil && h.has(hook.SubagentStop):
 		in = h.input(hook.SubagentStop)

@@ -272,12 +272,16 @@ func (d *Dir) Close() error {
 func (d *Dir) Redact(b []byte) []byte { return d.redact(b) }
 
 // Write stores a file of the run directory, without secrets.
-func (d *Dir) Write(name string, data []byte) error {
+func (d *Dir) Write(name string, data []byte) error { return d.put(name, d.redact(data)) }
+
+// put stores a file that is made of what has no secrets. What is rendered is not looked through
+// again: an expression that finds secrets could take the end of a block of text with it.
+func (d *Dir) put(name string, data []byte) error {
 	path := filepath.Join(d.Path, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(path, d.redact(data), 0o600)
+	return os.WriteFile(path, data, 0o600)
 }
 
 // Lookup reads an entry of the journal, and says whether there is one that can be read.

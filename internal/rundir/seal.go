@@ -16,18 +16,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
 // WriteReport writes the report in all its forms. config is the digest of the
 // configuration that the run used, by the configuration's name; none: it had none.
 func (d *Dir) WriteReport(rep *report.Report, config map[string]string) error {
+	js, err := rep.JSON()
+	if err != nil {
+		return err
+	}
+	where, out := rep.Where, rep.ReportDir
+	if rep, err = report.Parse(redact.InJSON(d.redact, js)); err != nil {
+		return err
+	}
+	rep.Where, rep.ReportDir = where, out
 	forms, err := Forms(rep)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
-		if err := d.Write(name, forms[name]); err != nil {
+		if err := d.put(name, forms[name]); err != nil {
 			return err
 		}
 	}
@@ -38,7 +48,7 @@ func (d *Dir) WriteReport(rep *report.Report, config map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return d.Write(StatementFile, statement)
+	return d.put(StatementFile, redact.InJSON(d.redact, statement))
 }
 
 // Forms are the files that are made of the report alone.

@@ -58,7 +58,7 @@ func (d *Dir) WriteTranscripts(all []report.Subagent) (notes []string, err error
 		if id == "" {
 			continue
 		}
-		if err := d.Write(TranscriptPath(names[id], id), []byte(transcript.Markdown(events, id))); err != nil {
+		if err := d.put(TranscriptPath(names[id], id), []byte(transcript.Markdown(events, id))); err != nil {
 			return nil, err
 		}
 		chain, err := transcript.Sidechain(events, id)
@@ -66,7 +66,7 @@ func (d *Dir) WriteTranscripts(all []report.Subagent) (notes []string, err error
 			notes = append(notes, fmt.Sprintf("the sidechain of %s is missing: %v", id, err))
 			continue
 		}
-		if err := d.Write(filepath.Join(sidechains, id+".jsonl"), chain); err != nil {
+		if err := d.put(filepath.Join(sidechains, id+".jsonl"), chain); err != nil {
 			return nil, err
 		}
 	}

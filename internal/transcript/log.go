@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/ycbot/ycbot/internal/redact"
 )
 
 // A Log is events.jsonl, open for appending. It is safe for concurrent use by
@@ -21,17 +23,14 @@ type Log struct {
 }
 
 // Open opens the log at path, creating it with mode 0600 where there is none.
-// A torn last line is cut. Each line passes redact, which may be nil, before it
+// A torn last line is cut. Each line passes clean, which may be nil, before it
 // is written.
-func Open(path string, redact func([]byte) []byte) (*Log, error) {
+func Open(path string, clean func([]byte) []byte) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
-	if redact == nil {
-		redact = func(b []byte) []byte { return b }
-	}
-	l := &Log{redact: redact, file: file, seen: map[string]bool{}}
+	l := &Log{redact: clean, file: file, seen: map[string]bool{}}
 	if err := l.load(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -76,7 +75,7 @@ func (l *Log) Append(e Event) (fresh bool, err error) {
 	if e.ID != "" && l.seen[e.Key()] {
 		return false, nil
 	}
-	if _, err := l.file.Write(append(l.redact(line), '\n')); err != nil {
+	if _, err := l.file.Write(append(redact.InJSON(l.redact, line), '\n')); err != nil {
 		return false, fmt.Errorf("events %s: %w", e.Key(), err)
 	}
 	l.seen[e.Key()] = true
