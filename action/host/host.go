@@ -283,6 +283,7 @@ func (h *Host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 		var cancelled *action.Cancelled
 		rep = pullrun.Remains(h.Machine, dir, failure, errors.As(failure, &cancelled))
 	}
+	rep = publish.Clean(h.secrets(), rep)
 	posted, err := h.poster.Finish(ctx, dir, rep, publish.Ending{Why: failure})
 	if rep != nil {
 		h.quote(rep.Text(h.Text()))

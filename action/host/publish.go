@@ -29,11 +29,14 @@ func Presentation(in action.Inputs, getenv func(string) string) pullrun.Presenta
 	return pullrun.Presentation{Comment: in.Comment, Check: in.Check, Scope: in.WorkingDirectory, FailOn: in.FailOn, DetailsURL: detailsURL(getenv)}
 }
 
+func (h *Host) secrets() *redact.Redactor { return redact.New(redact.SecretsFrom(h.Machine.Env)) }
+
 // posted is what the action's step reports it. What stands in the check run
 // anyway is not repeated in the log.
 func (h *Host) posted(t publish.Target, rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
 	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
-	out.Summary = publish.Summary(t, rep, e, in, redact.New(redact.SecretsFrom(h.Machine.Env)))
+	out.Summary = publish.Summary(t, rep, e, in, h.secrets())
+	rep = publish.Clean(h.secrets(), rep)
 	if in.CheckURL == "" {
 		for _, c := range publish.WorkflowCommands(rep, files) {
 			out.Annotations = append(out.Annotations, action.Annotation{Level: c.Level, File: c.File, Line: c.Line, Title: c.Title, Message: c.Message})

@@ -154,6 +154,7 @@ func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
 // pending. Only a FAIL, which nothing can better, completes them. A result of a head that
 // is no longer the newest is not shown.
 func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) error {
+	rep = Clean(p.Redact, rep)
 	end := ending{rep: rep}
 	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {
 		return wrap("first verdict", t, err)
@@ -338,7 +339,7 @@ func (p *Publisher) output(t Target, e ending, commentURL string) github.Output 
 			links = append(links, l)
 		}
 	}
-	text := p.Redact.String(headed(p.linked(e.rep).MarkdownWithin(checkRoom, checkRoom), e))
+	text := headed(p.linked(e.rep).MarkdownWithin(checkRoom, checkRoom), e)
 	if s := strings.Join(links, " · "); s != "" {
 		summary = append(summary, s)
 		text += "\n" + s + "\n"

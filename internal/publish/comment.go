@@ -189,8 +189,8 @@ func (p *Publisher) compose(t Target, e ending, mark, oldBody string) (string, e
 		foot = "\n" + strings.Join(tail, "\n\n") + "\n"
 	}
 	room := commentLimit - utf8.RuneCountInString(head) - utf8.RuneCountInString(foot)
-	body := p.Redact.String(headed(p.linked(e.rep).MarkdownWithin(room, 0), e))
-	if utf8.RuneCountInString(body) > room+4000 { // names of secrets are longer than secrets were; GitHub leaves this much
+	body := headed(p.linked(e.rep).MarkdownWithin(room, 0), e)
+	if utf8.RuneCountInString(body) > room+4000 { // a report of nothing but what is never cut; GitHub leaves this much
 		body = pointer(e)
 	}
 	return head + body + foot, nil

@@ -152,6 +152,7 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	if rep == nil {
 		rep = unfinished(t, e)
 	}
+	rep = Clean(p.Redact, rep)
 	key := finishedKey(t, rep, e)
 	if posted, ok, err := p.finished(ctx, key); err != nil || ok {
 		return posted, wrap("finish", t, err)

@@ -20,12 +20,13 @@ func Summary(t Target, rep *report.Report, e Ending, posted Posted, secrets *red
 	} else {
 		rep = unfinished(t, e)
 	}
+	rep = Clean(secrets, rep)
 	e = e.of(rep)
 	if n := notice(t, ending{Ending: e, rep: rep}); n != "" {
 		b.WriteString(n + "\n\n")
 	}
 	end := ending{Ending: e, rep: shown(rep, e)}
-	b.WriteString(secrets.String(headed(end.rep.Markdown(), end)))
+	b.WriteString(headed(end.rep.Markdown(), end))
 	if len(posted.Left) > 0 {
 		b.WriteString("\n**Not posted**, as the token may not; this summary and the artifact have it all:\n\n")
 		for _, l := range posted.Left {
