@@ -25,6 +25,7 @@ type copier struct {
 	root    int // the copy, for the names of links
 	room    *Budget
 	links   links
+	files   bool // files and folders alone, to be changed
 }
 
 // folder copies a folder's content and closes both. What it makes is noted in made.
@@ -33,6 +34,9 @@ func (c *copier) folder(src, dst, depth int, made *replicaDir) error {
 	defer in.Close()
 	defer unix.Close(dst)
 	if depth > maxCopyDepth {
+		if c.files {
+			return nil
+		}
 		return fmt.Errorf("folders lie deeper than %d", maxCopyDepth)
 	}
 	for {
@@ -59,7 +63,7 @@ func (c *copier) folder(src, dst, depth int, made *replicaDir) error {
 	if err := unix.Fstat(src, &st); err != nil {
 		return err
 	}
-	if err := unix.Fchmod(dst, uint32(st.Mode)&0o1777); err != nil {
+	if err := unix.Fchmod(dst, uint32(st.Mode)&0o1777|c.own(0o700)); err != nil {
 		return err
 	}
 	if err := setTimes(dst, &st); err != nil {
@@ -89,6 +93,9 @@ func (c *copier) entry(src, dst int, name string, depth int, made *replicaDir) e
 		_, err := c.file(src, dst, name, made)
 		return err
 	case unix.S_IFLNK:
+		if c.files {
+			return nil
+		}
 		if err := c.room.Entry(); err != nil {
 			return err
 		}
@@ -115,6 +122,14 @@ func (c *copier) entry(src, dst int, name string, depth int, made *replicaDir) e
 		return c.subfolder(src, dst, name, &st, depth, made)
 	}
 	return nil
+}
+
+// own is what its owner may do with what is made, beside what the mode says.
+func (c *copier) own(mode uint32) uint32 {
+	if c.files {
+		return mode
+	}
+	return 0
 }
 
 func (c *copier) subfolder(src, dst int, name string, st *unix.Stat_t, depth int, made *replicaDir) error {
@@ -172,7 +187,7 @@ func (c *copier) file(src, dst int, name string, made *replicaDir) (from unix.St
 	if err := c.content(in, out, &from); err != nil {
 		return from, err
 	}
-	if err := unix.Fchmod(to, uint32(from.Mode)&0o777); err != nil {
+	if err := unix.Fchmod(to, uint32(from.Mode)&0o777|c.own(0o600)); err != nil {
 		return from, err
 	}
 	if err := setTimes(to, &from); err != nil {
@@ -232,6 +247,19 @@ func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
 // another one, which must be there: modes, times and symbolic links too, nothing
 // through a link. Sockets, pipes and devices are left out.
 func Copy(ctx context.Context, from, to string) error {
+	return copyOf(ctx, from, to, false)
+}
+
+// CopyFiles is Copy for a folder whose copy is to be changed: links stay behind, as do
+// folders that lie too deep, and their owner may write to what is copied.
+func CopyFiles(ctx context.Context, from, to string) error {
+	return copyOf(ctx, from, to, true)
+}
+
+func copyOf(ctx context.Context, from, to string, files bool) error {
 	r := &Replica{From: from, To: to}
-	return r.each(ctx, func(c *copier, src, dst int) error { return c.folder(src, dst, 0, newReplicaDir()) })
+	return r.each(ctx, func(c *copier, src, dst int) error {
+		c.files = files
+		return c.folder(src, dst, 0, newReplicaDir())
+	})
 }

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // Bounds for files that an agent added to its tree and that travel with a check.
@@ -115,32 +117,12 @@ func skipped(d fs.DirEntry) error {
 
 // copyScratch copies an agent's scratch files, so that one run of a check does
 // not see what another one wrote. Links and special files stay behind.
-func copyScratch(from, to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
+func copyScratch(ctx context.Context, from, to string) error {
+	if err := folder.RemoveAll(ctx, to); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(from)
-	if err != nil {
+	if err := folder.Make(to); err != nil {
 		return err
 	}
-	defer root.Close()
-	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil //nolint:nilerr // what its owner made unreadable cannot travel
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, name), 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		}
-		data, err := root.ReadFile(name)
-		if err != nil {
-			return nil //nolint:nilerr // as above
-		}
-		info, err := d.Info()
-		if err != nil {
-			return nil //nolint:nilerr // as above
-		}
-		return os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm()|0o600)
-	})
+	return folder.CopyFiles(ctx, from, to)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -109,7 +110,7 @@ func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, tas
 		return evidence.Record{}, err
 	}
 	defer s.clean(at)
-	if err := errors.Join(os.RemoveAll(at.Temp), copyScratch(o.Workspace.Temp, at.Temp)); err != nil {
+	if err := copyScratch(ctx, o.Workspace.Temp, at.Temp); err != nil {
 		return evidence.Record{}, err
 	}
 	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
@@ -128,7 +129,7 @@ func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree) (
 
 // clean removes the short-lived files of a command. What cannot be removed goes with
 // the run.
-func (s *Sides) clean(at evidence.Roots) { _ = os.RemoveAll(at.Temp) }
+func (s *Sides) clean(at evidence.Roots) { _ = folder.RemoveAll(context.Background(), at.Temp) }
 
 // An execution is a recorded command that is run again in a copy.
 type execution struct {

@@ -44,7 +44,7 @@ var table = []row{
 	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/repository internal/workspace/git internal/workspace/objects internal/sandbox internal/config internal/hook agent agents internal/folder"},
 	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox internal/model internal/config internal/folder"},
 	{"internal/orchestrator/route", "agent internal/orchestrator internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/usage"},
-	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox"}, // by a shell that it is given: it knows no gate
+	{"internal/reproduce", "internal/folder internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/workspace/git internal/workspace/objects internal/sandbox"}, // by a shell that it is given: it knows no gate
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"}, // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/workspace/repository internal/workspace/git internal/folder"},
