@@ -136,13 +136,23 @@ func (a *announcer) each(ctx context.Context, entries []queue.Entry, err error, 
 }
 
 // errUndecided says that it is not known yet whether a job becomes a run of its own.
-var errUndecided = errors.New("words wait for a run that is under way")
+var errUndecided = errors.New("what it asks for may be done by another job")
 
 // queued shows that j waits, unless no run of it would begin now: a check run is not
 // touched for who may not ask.
 func (w *Worker) queued(ctx context.Context, j job.Job) error {
 	if _, offered, err := w.DB.Lookup(ctx, "words/"+j.ID); err != nil || offered {
 		return cmp.Or(err, errUndecided)
+	}
+	if j.IsOnceMore() {
+		switch done, err := w.served(ctx, j); {
+		case errors.Is(err, queue.ErrLater):
+			return errUndecided
+		case err != nil:
+			return err
+		case done:
+			return w.Queue.Unannounce(ctx, j.ID)
+		}
 	}
 	if !w.Allow.runs(j.Installation, j.Repo) {
 		return w.Queue.Unannounce(ctx, j.ID)

@@ -193,6 +193,9 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if err != nil {
 		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
 	}
+	if j != nil {
+		j.ID = receipt.ID
+	}
 	attrs := []any{"delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded}
 	if e != nil && e.Repo.Name != "" {
 		attrs = append(attrs, "repo", e.Repo.FullName())

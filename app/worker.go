@@ -109,6 +109,10 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 		return nil // it ended, and that was published
 	case !known && ctx.Err() != nil:
 		return nil // no one saw anything of it
+	case !known && j.IsOnceMore():
+		if done, err := w.served(ctx, j); err != nil || done {
+			return err
+		}
 	case !known && hasWords(j):
 		if passed, err := w.passed(ctx, j); err != nil || passed {
 			return err
@@ -150,6 +154,34 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 		return w.finish(ctx, h, run, a, nil, e)
 	}
 	return err
+}
+
+// served reports whether another job has the same work done, which came by itself by several events.
+// [queue.ErrLater]: it is not known yet.
+func (w *Worker) served(ctx context.Context, j job.Job) (bool, error) {
+	entries, err := w.Queue.OfCommit(ctx, j, j.HeadSHA)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries { // the oldest first
+		if e.Job.ID == j.ID {
+			break
+		}
+		if e.Job.Identity() != j.Identity() {
+			continue
+		}
+		run, err := w.DB.RunOfJob(ctx, e.Job.ID)
+		goesOn := e.Cancel == "" && (e.State == queue.Waiting || e.State == queue.Working)
+		switch {
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			return false, err
+		case run.State == store.Finished || run.State == store.Running && goesOn:
+			return true, nil
+		case run.State == "" && goesOn:
+			return false, queue.ErrLater
+		}
+	}
+	return false, nil
 }
 
 // close closes a host though ctx may have ended.

@@ -116,7 +116,9 @@ func (j Job) Urgent() bool { return j.Asked() || j.Trigger == TriggerMergeGroup 
 
 // Identity is the work itself as a hash: repository, pull request, base, head,
 // and the request where a person asks. Two events that call for the same work
-// have the same. Admit sets ID from it, and ID stays when Authorize pins commits.
+// have the same. Admit sets ID from it, and ID stays when Authorize pins commits. The queue
+// gives another ID to work that is known and has to be decided about once more, see
+// [Job.OnceMore].
 func (j Job) Identity() string {
 	repo := "name " + strings.ToLower(j.Repo.FullName())
 	if j.Repo.ID != 0 { // it outlives a new name
@@ -128,6 +130,18 @@ func (j Job) Identity() string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// OnceMore is j, which comes by itself, with an ID of its own for the delivery that calls for it
+// once more.
+func (j Job) OnceMore(delivery string) Job {
+	of := j
+	of.Request = "delivery:" + delivery
+	j.ID = of.Identity()
+	return j
+}
+
+// IsOnceMore reports whether j has its ID from OnceMore.
+func (j Job) IsOnceMore() bool { return !j.Asked() && j.ID != j.Identity() }
 
 // A Decision says what becomes of an event or job: it is run, or Skip says why not.
 type Decision struct {

@@ -113,7 +113,8 @@ func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*requ
 			deliveries = append(deliveries, r.delivery)
 		}
 	}
-	if err := q.db.AddDeliveries(ctx, tx, deliveries); err != nil {
+	fresh, err := q.db.AddDeliveries(ctx, tx, deliveries)
+	if err != nil {
 		return err
 	}
 	var calls []*request
@@ -125,7 +126,58 @@ func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*requ
 	if len(calls) == 0 {
 		return nil
 	}
-	return q.insert(ctx, tx, calls)
+	if err := q.insert(ctx, tx, calls); err != nil {
+		return err
+	}
+	return q.onceMore(ctx, tx, calls, fresh)
+}
+
+// onceMore stores jobs for work that is known, comes by itself, and may come to nothing without
+// them. A delivery that was known calls for nothing.
+func (q *Queue) onceMore(ctx context.Context, tx *store.Tx, calls []*request, fresh map[string]bool) error {
+	var more []*request
+	for _, r := range calls {
+		if r.receipt.Fresh || r.job.Asked() || !r.job.Verifies() || !fresh[r.delivery.ID] {
+			continue
+		}
+		absorbed, err := absorbs(ctx, tx, *r.job)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", r.job.ID, err)
+		}
+		if !absorbed {
+			j := r.job.OnceMore(r.delivery.ID)
+			r.job, r.receipt.ID = &j, j.ID
+			more = append(more, r)
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	return q.insert(ctx, tx, more)
+}
+
+// absorbs reports whether the same work has a verdict, is at work, or is about to be decided about
+// for the same event: not where that was skipped, cancelled or given up. Another event may not be
+// skipped where the first is: then a worker decides about both, one after the other.
+func absorbs(ctx context.Context, tx *store.Tx, j job.Job) (absorbed bool, err error) {
+	err = tx.Each(ctx, func(scan store.Scan) error {
+		var body []byte
+		var active, cancelled bool
+		var state store.RunState
+		if err := scan(&body, &active, &cancelled, &state); err != nil {
+			return err
+		}
+		var known job.Job
+		if err := json.Unmarshal(body, &known); err != nil {
+			return err
+		}
+		goesOn := active && !cancelled && (state == store.Running || state == "" && known.Action == j.Action)
+		absorbed = absorbed || known.Identity() == j.Identity() && (goesOn || state == store.Finished)
+		return nil
+	}, `select j.body, coalesce(r.state in `+notOver+`, false), j.cancel <> '', coalesce(runs.state, '')
+		from jobs j left join river_job r on r.id = j.river_id left join runs on runs.job = j.id
+		where j.repo = $1 and j.head_sha = $2`, repoKey(j), j.HeadSHA)
+	return absorbed, err
 }
 
 func inOrder(requests []*request, key func(*request) string) []*request {

@@ -3,7 +3,8 @@
 //
 // A job is stored with the delivery that called for it, in one transaction. Its
 // identity is the only deduplication: a job that is known adds nothing, whatever became
-// of it. It waits ("pending" in River) until its repository and its installation are
+// of it. Only work that comes by itself is stored once more, for another delivery, where what is
+// known of it was skipped, cancelled or given up, or may be (see absorbs). It waits ("pending" in River) until its repository and its installation are
 // below their caps and its turn has come: what people ask for and merge queues first, then
 // what is of the installation and the repository with the least at work, then what has
 // waited longest. Then it is handed to River ("available"), which gives it to a worker. What holds a place under a cap is the state of River's own

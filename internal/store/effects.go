@@ -42,10 +42,12 @@ type Delivery struct {
 	Received   time.Time // zero: now
 }
 
-// AddDeliveries stores deliveries within tx. Of those with the same id the first stays.
-func (db *DB) AddDeliveries(ctx context.Context, tx *Tx, deliveries []Delivery) error {
+// AddDeliveries stores deliveries within tx, and returns the ids of those that were not known. Of
+// those with the same id the first stays.
+func (db *DB) AddDeliveries(ctx context.Context, tx *Tx, deliveries []Delivery) (fresh map[string]bool, err error) {
+	fresh = map[string]bool{}
 	if len(deliveries) == 0 {
-		return nil
+		return fresh, nil
 	}
 	var args []any
 	for _, d := range deliveries {
@@ -55,11 +57,15 @@ func (db *DB) AddDeliveries(ctx context.Context, tx *Tx, deliveries []Delivery) 
 		args = append(args, d.ID, d.Event, d.BodySHA256, Micros(d.Received))
 	}
 	values, args := tx.Rows(4, args)
-	_, err := tx.Exec(ctx, `insert into deliveries (id, event, body_sha256, received) values `+values+` on conflict (id) do nothing`, args...)
+	err = tx.Each(ctx, func(scan Scan) error {
+		id, err := scanOne[string](scan)
+		fresh[id] = true
+		return err
+	}, `insert into deliveries (id, event, body_sha256, received) values `+values+` on conflict (id) do nothing returning id`, args...)
 	if err != nil {
-		return fmt.Errorf("store deliveries: %w", err)
+		return nil, fmt.Errorf("store deliveries: %w", err)
 	}
-	return nil
+	return fresh, nil
 }
 
 // Delivery returns a delivery by its id.

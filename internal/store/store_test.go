@@ -263,7 +263,8 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.Write(ctx, func(tx *Tx) error {
-			return db.AddDeliveries(ctx, tx, []Delivery{{ID: "d", Received: now.Add(-100 * time.Hour)}})
+			_, err := db.AddDeliveries(ctx, tx, []Delivery{{ID: "d", Received: now.Add(-100 * time.Hour)}})
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -306,8 +307,8 @@ func TestDeliveries(t *testing.T) {
 			err := db.Write(ctx, func(tx *Tx) error {
 				later := d
 				later.Event = fmt.Sprint("later ", i)
-				if err := db.AddDeliveries(ctx, tx, []Delivery{d, later}); err != nil {
-					t.Errorf("%d: %v", i, err)
+				if fresh, err := db.AddDeliveries(ctx, tx, []Delivery{d, later}); err != nil || fresh["d1"] != (i < 2) {
+					t.Errorf("%d: %v, %v", i, fresh, err)
 				}
 				return fail
 			})

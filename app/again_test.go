@@ -1,0 +1,172 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/store"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+)
+
+// hallsOfBoth runs test with a hall on either database.
+func hallsOfBoth(t *testing.T, test func(t *testing.T, h *hall)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); test(t, newHall(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newHallAt(t, storetest.Postgres(t))) })
+}
+
+// deliver has the queue accept an event for the work of j: as what came of it in the queue.
+func (h *hall) deliver(id, action string, j job.Job) (job.Job, bool) {
+	h.t.Helper()
+	j.Action, j.Delivery = action, id
+	r, err := h.Queue.Accept(h.t.Context(), store.Delivery{ID: id}, &j)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	j.ID = r.ID
+	return j, r.Fresh
+}
+
+// wantRun holds the state of the run of a job.
+func (h *hall) wantRun(j job.Job, want store.RunState) {
+	h.t.Helper()
+	if run, err := h.DB.RunOfJob(h.t.Context(), j.ID); err != nil || run.State != want {
+		h.t.Errorf("the run of %s is %q (%v), want %q", j.Action, run.State, err, want)
+	}
+}
+
+// Work that was skipped is done when an event calls for it for which it is not skipped; work that
+// ended well is not done again, nor for a delivery that comes again.
+func TestAgainAfterDraft(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		base := h.open()
+		draft := h.facts[base.Number]
+		draft.Draft = true
+		h.setFacts(base.Number, draft)
+		opened, _ := h.deliver("d1", "opened", base)
+		h.over(opened)
+		h.wantRun(opened, store.Skipped)
+		draft.Draft = false
+		h.setFacts(base.Number, draft)
+		if _, fresh := h.deliver("d1", "opened", base); fresh {
+			t.Error("a delivery that comes again is work")
+		}
+		ready, fresh := h.deliver("d2", "ready_for_review", base)
+		if !fresh {
+			t.Fatal("nothing is run when the draft is ready for review")
+		}
+		<-h.begun
+		if _, fresh := h.deliver("d3", "reopened", base); fresh {
+			t.Error("what is at work is begun once more")
+		}
+		h.release <- struct{}{}
+		h.over(ready)
+		h.wantRun(ready, store.Finished)
+		for i, action := range []string{"opened", "ready_for_review", "reopened"} {
+			if _, fresh := h.deliver(fmt.Sprint("d", i+1), action, base); fresh {
+				t.Errorf("a delivery of %s that comes again is work", action)
+			}
+		}
+		if _, fresh := h.deliver("d4", "reopened", base); fresh {
+			t.Error("what ended well is done again")
+		}
+		h.shows("at the end", base.HeadSHA, "completed skipped Not verified: the pull request is a draft", "completed success PASS: no file changed")
+	})
+}
+
+func (h *hall) setFacts(n int, f job.Facts) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.facts[n] = f
+}
+
+// A head that comes back is verified, where its run was superseded, stopped or given up.
+func TestAgainAfterPush(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		first := h.open()
+		a, _ := h.deliver("d1", "opened", first)
+		<-h.begun
+		of := h.facts[first.Number]
+		second := first
+		second.HeadSHA = h.PullHead(sums, h.open().Number) // any other commit
+		second.ID = second.Identity()
+		now := of
+		now.HeadSHA = second.HeadSHA
+		h.setFacts(first.Number, now)
+		b, _ := h.deliver("d2", "synchronize", second)
+		h.setFacts(first.Number, of)
+		again, fresh := h.deliver("d3", "synchronize", first)
+		if !fresh || again.ID == a.ID {
+			t.Fatal("nothing is run for the head that came back")
+		}
+		h.over(a)
+		h.wantRun(a, store.Superseded)
+		h.over(b)
+		<-h.begun
+		if _, err := h.Queue.Cancel(t.Context(), again.ID, queue.Stopped); err != nil {
+			t.Fatal(err)
+		}
+		h.over(again)
+		h.wantRun(again, store.Stopped)
+		last, fresh := h.deliver("d4", "reopened", first)
+		if !fresh {
+			t.Fatal("nothing is run after a stop")
+		}
+		<-h.begun
+		h.release <- struct{}{}
+		h.over(last)
+		h.wantRun(last, store.Finished)
+	})
+}
+
+// Two events for the same work that has no run yet are decided about one after the other, as the
+// configuration may want one of them only; it is run once.
+func TestAgainWhileItWaits(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		h.busy()
+		base := h.open()
+		opened, _ := h.deliver("d1", "opened", base)
+		if _, fresh := h.deliver("d2", "opened", base); fresh {
+			t.Error("the same event is work of its own")
+		}
+		ready, fresh := h.deliver("d3", "ready_for_review", base)
+		if !fresh {
+			t.Error("the other event is not decided about")
+		}
+		h.pass()
+		h.release <- struct{}{}
+		<-h.begun
+		h.release <- struct{}{}
+		h.over(opened)
+		h.over(ready)
+		h.wantRun(opened, store.Finished)
+		if run, err := h.DB.RunOfJob(t.Context(), ready.ID); err == nil {
+			t.Errorf("it is run twice: %+v", run)
+		}
+		h.shows("at the end", base.HeadSHA, "completed success PASS: no file changed")
+	})
+}
+
+// What a person asks for is done once, whatever became of it.
+func TestAskedOnce(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	j := h.comment(h.open().Number)
+	j, _ = h.deliver("d1", "created", j)
+	<-h.begun
+	if _, err := h.Queue.Cancel(t.Context(), j.ID, queue.Stopped); err != nil {
+		t.Fatal(err)
+	}
+	h.over(j)
+	if _, fresh := h.deliver("d2", "created", j); fresh {
+		t.Error("a request is done twice")
+	}
+}
