@@ -1,8 +1,15 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -153,6 +160,72 @@ func TestAgainWhileItWaits(t *testing.T) {
 		}
 		h.shows("at the end", base.HeadSHA, "completed success PASS: no file changed")
 	})
+}
+
+// desksOfBoth runs test with a desk on either database.
+func desksOfBoth(t *testing.T, test func(t *testing.T, d *desk)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); test(t, newDesk(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newDeskAt(t, storetest.Postgres(t))) })
+}
+
+// A run that came to its end and could not be posted is posted with its report, also by a process
+// that has nothing of it on its disk.
+func TestReportOfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	forgotten := func(t *testing.T, w *Worker) error {
+		t.Helper()
+		err := w.DB.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `delete from jobs`)
+			return err
+		})
+		return errors.Join(err, w.Orphans(t.Context()))
+	}
+	for name, test := range map[string]struct {
+		end func(t *testing.T, w *Worker) error
+	}{
+		"orphan": {forgotten},
+		"given up": {func(t *testing.T, w *Worker) error {
+			t.Helper()
+			w.GiveUp(t.Context(), pushed(), errors.New("502"))
+			return nil
+		}},
+		"stopped too late": {func(t *testing.T, w *Worker) error {
+			t.Helper()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(&queue.Cancelled{Reason: queue.Stopped})
+			return w.Work(ctx, pushed())
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				d.live = func(a Assignment, _ Link) {
+					for name, text := range map[string]string{"journal.jsonl": "{}\n", "report.json": `{"verdict": "PASS"}`, "SHA256SUMS": ""} {
+						if err := os.WriteFile(filepath.Join(a.Dir, name), []byte(text), 0o600); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				d.finish = errors.New("502")
+				d.enqueue(t, pushed())
+				if err := d.Work(t.Context(), pushed()); !errors.Is(err, d.finish) {
+					t.Fatal(err)
+				}
+				d.finish, d.now, d.Runs = nil, d.now.Add(time.Hour), t.TempDir()
+				if err := test.end(t, d.Worker); err != nil {
+					t.Fatal(err)
+				}
+				if last := d.notes[len(d.notes)-1]; !slices.Contains(d.notes, "finish run1 PASS") || d.state(t, pushed()) != "finished PASS" {
+					t.Errorf("last %q, the run is %q, want %q", last, d.state(t, pushed()), "finished PASS")
+				}
+				if run, err := d.DB.RunOfJob(t.Context(), pushed().ID); err != nil || strings.Contains(run.Reason, "502") || strings.Contains(run.Reason, "restarted") {
+					t.Errorf("the run ended so because of %q, %v", run.Reason, err)
+				}
+			})
+		})
+	}
 }
 
 // What a person asks for is done once, whatever became of it.

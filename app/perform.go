@@ -232,7 +232,16 @@ func (c *copier) late(ctx context.Context) {
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
 	ctx, cancel := after(ctx)
 	defer cancel()
+	if rep == nil && !e.Unseen {
+		var err error
+		if e, err = w.left(ctx, run, a, e); err != nil {
+			return err
+		}
+	}
 	published, err := h.Finish(ctx, a, rep, e)
+	if published != nil && published.Verdict != report.Error && e.Kind == "" { // it had come to its end
+		e.Failure = nil
+	}
 	var permanent *Permanent
 	switch {
 	case errors.As(err, &permanent):
@@ -246,6 +255,31 @@ func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment
 		rep = published
 	}
 	return w.end(ctx, run, rep, e)
+}
+
+// left has on this machine what a run left, which another may have had it, and returns how the run
+// ends: a stop came too late where its result stands.
+func (w *Worker) left(ctx context.Context, run store.Run, a Assignment, e Ending) (Ending, error) {
+	mirror, err := w.DB.Mirror(ctx, run.ID, a.Dir)
+	if err == nil {
+		err = mirror.Close()
+	}
+	switch {
+	case blobsAway(err):
+		return e, err
+	case err != nil:
+		w.Log.WarnContext(ctx, "what the run left cannot be read", "run", run.ID, "error", err)
+	}
+	if e.Kind != "" {
+		over, err := w.Queue.Concluded(ctx, a.Job.ID)
+		if err != nil {
+			return e, err
+		}
+		if over {
+			e.Kind, e.Failure = "", nil
+		}
+	}
+	return e, nil
 }
 
 // end keeps that a run ended.

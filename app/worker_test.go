@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,13 +47,16 @@ type desk struct {
 	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *desk { t.Helper(); return newDeskAt(t, "") }
+
+// newDeskAt is newDesk on a PostgreSQL; empty: SQLite.
+func newDeskAt(t *testing.T, url string) *desk {
 	t.Helper()
 	d := &desk{now: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), config: config.Default()}
 	d.facts = job.Facts{Actor: "write", Author: "write", HeadSHA: headOID, BaseSHA: baseOID, HeadRepo: 5, BaseRepo: 5, Paths: []string{"a"}}
 	d.verify = func(context.Context) (*report.Report, error) { return &report.Report{Verdict: report.Pass}, nil }
 	clock := func() time.Time { return d.now }
-	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: clock})
+	db, err := store.Open(t.Context(), store.Options{URL: url, Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +142,11 @@ func (h host) Verify(ctx context.Context, a Assignment, l Link) (*report.Report,
 }
 
 func (h host) Finish(_ context.Context, a Assignment, rep *report.Report, e Ending) (*report.Report, error) {
+	if data, err := os.ReadFile(filepath.Join(a.Dir, "report.json")); rep == nil && err == nil {
+		if err := json.Unmarshal(data, &rep); err != nil {
+			return nil, err
+		}
+	}
 	verdict := report.Verdict("none")
 	if rep != nil {
 		verdict = rep.Verdict
