@@ -94,8 +94,13 @@ func (a *access) forget(token string) {
 
 func ofToken(token string) string { return "token " + token }
 
-// see finds out what v may see: what everybody may, and what GitHub says that the person may.
+// see finds out what v may see now, whatever it was before: what everybody may, and what GitHub says
+// that the person may. [ErrToken]: the session has ended.
 func (s *Site) see(ctx context.Context, v *viewer) error {
+	v.repos, v.partial = nil, false
+	if v.session != nil && !s.Now().Before(v.session.Expires) {
+		return ErrToken
+	}
 	installations, err := s.installations(ctx)
 	if err != nil {
 		return err

@@ -1,8 +1,12 @@
 package web
 
 import (
+	"bufio"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -105,6 +109,67 @@ func TestAccessEnds(t *testing.T) {
 	see(http.StatusNotFound)
 	if _, text := b.get("/runs"); strings.Contains(text, "Sign out") {
 		t.Error("a session outlives its token")
+	}
+}
+
+// Who watches sees nothing any more within the time of a heartbeat after access ended, or the session.
+func TestStreamsEnd(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(w *world){
+		"access": func(w *world) {
+			w.github.mu.Lock()
+			w.github.readable["reader"] = nil
+			w.github.mu.Unlock()
+			w.advance(accessTime)
+		},
+		"session": func(w *world) { w.advance(sessionTime) },
+	} {
+		for _, page := range []string{"/runs/r/events", "/queue/events"} {
+			if name == "access" && page == "/queue/events" {
+				continue // it goes on, without what may not be seen any more
+			}
+			t.Run(name+page, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.save(store.Run{ID: "r", Repo: "acme/repo1", RepoID: 1, Number: 1, Installation: 7, State: store.Running, Started: w.clock()})
+				dir := t.TempDir()
+				m, err := w.db.Mirror(t.Context(), "r", dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+page, nil)
+				res, err := w.loggedIn("reader").Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				lines, ended := bufio.NewReader(res.Body), make(chan string, 1)
+				if first, err := lines.ReadString('\n'); err != nil || res.StatusCode != http.StatusOK {
+					t.Fatal(res.Status, first, err)
+				}
+				end(w)
+				go func() {
+					rest, _ := io.ReadAll(lines)
+					ended <- string(rest)
+				}()
+				time.Sleep(heartbeat + heartbeat/5)
+				if err := os.WriteFile(filepath.Join(dir, eventsFile), []byte(`{"type":"stage_start","time":"2026-01-01T00:00:00Z","step":{"stage":"secret"}}`+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := m.Sync(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case rest := <-ended:
+					if strings.Contains(rest, "secret\"") {
+						t.Errorf("it is still sent:\n%s", rest)
+					}
+				case <-time.After(heartbeat):
+					t.Error("the stream goes on")
+				}
+			})
+		}
 	}
 }
 

@@ -184,7 +184,6 @@ func (s *Site) queueEvents(w http.ResponseWriter, r *http.Request, v *viewer) er
 			if err := send.send([]byte(": still here\n\n")); err != nil {
 				return nil //nolint:nilerr // the client is gone
 			}
-			v.repos, v.partial = nil, false
 			if err := s.see(ctx, v); err != nil { // GitHub may have changed its mind
 				return nil //nolint:nilerr // the client comes again and is asked who it is
 			}
