@@ -6,10 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/app/web"
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/machine"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -77,5 +80,45 @@ func TestEndWithoutGitHub(t *testing.T) {
 		case <-time.After(10 * lastWait):
 			t.Fatalf("it goes on after %v", time.Since(began))
 		}
+	}
+}
+
+// An installation that is gone or suspended is known as that, and a token is asked for once. That the
+// App's key is wrong is another matter.
+func TestPublicOfNoInstallation(t *testing.T) {
+	t.Parallel()
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	server.AddUser("alice", 11, "User")
+	server.AddRepo(repo.Owner, repo.Name)
+	a, b := server.AddApp(7, "ycbot"), server.AddApp(8, "other")
+	may := map[string]string{"contents": "read"}
+	installed, gone, suspended := server.Install(a, may, repo), server.Install(a, may, repo), server.Install(a, may, repo)
+	server.Uninstall(gone)
+	server.Suspend(suspended, true)
+	asks := func(key []byte, installation int64) (n int, err error) {
+		s := &service{
+			o: &Options{ID: 7, Key: key, GitHubURL: server.URL}, m: machine.Machine{Client: &http.Client{Transport: http.DefaultTransport}, Now: server.Now},
+			log: slog.New(slog.DiscardHandler), atEnd: func(func()) func() bool { return func() bool { return true } },
+		}
+		before := len(server.Calls())
+		_, err = webHub{s}.Public(t.Context(), installation)
+		time.Sleep(200 * time.Millisecond) // a token is given back beside the page
+		for _, c := range server.Calls()[before:] {
+			if strings.HasSuffix(c.Path, "/access_tokens") {
+				n++
+			}
+		}
+		return n, err
+	}
+	for name, id := range map[string]int64{"gone": gone, "suspended": suspended} {
+		if n, err := asks(a.Key, id); n != 1 || !errors.Is(err, web.ErrUninstalled) {
+			t.Errorf("%s: %d requests for a token, %v", name, n, err)
+		}
+	}
+	if n, err := asks(a.Key, installed); n != 1 || err != nil {
+		t.Errorf("installed: %d requests for a token, %v", n, err)
+	}
+	if _, err := asks(b.Key, installed); err == nil || errors.Is(err, web.ErrUninstalled) {
+		t.Errorf("with a wrong key: %v", err)
 	}
 }

@@ -103,6 +103,9 @@ func (h webHub) Public(ctx context.Context, installation int64) ([]web.Repositor
 		return nil, err
 	}
 	repos, err := c.Installed(ctx)
+	if github.IsUninstalled(err) {
+		return nil, web.ErrUninstalled
+	}
 	go func() { // people wait for the page, not for this
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		defer cancel()

@@ -54,11 +54,12 @@ type access struct {
 type answer struct {
 	at    time.Time // when it was asked for
 	repos map[int64]bool
+	none  bool // and there will be none soon
 }
 
 func (a answer) holds(now time.Time) bool {
 	life := accessTime
-	if len(a.repos) == 0 {
+	if len(a.repos) == 0 && !a.none {
 		life = emptyTime
 	}
 	return now.Sub(a.at) < life
@@ -72,18 +73,18 @@ func (a *access) get(what string, since, now time.Time) (map[int64]bool, bool) {
 	return have.repos, ok && have.holds(now) && have.at.After(since)
 }
 
-func (a *access) put(what string, repos map[int64]bool, at time.Time) {
+func (a *access) put(what string, said answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil {
 		a.known = map[[sha256.Size]byte]answer{}
 	}
 	for key, have := range a.known {
-		if !have.holds(at) {
+		if !have.holds(said.at) {
 			delete(a.known, key)
 		}
 	}
-	a.known[sha256.Sum256([]byte(what))] = answer{at: at, repos: repos}
+	a.known[sha256.Sum256([]byte(what))] = said
 }
 
 func (a *access) forget(token string) {
@@ -161,14 +162,15 @@ func (s *Site) ask(ctx context.Context, what string, since time.Time, within tim
 		defer cancel()
 		at := s.Now()
 		list, err := how(ctx)
-		if err != nil {
+		none := errors.Is(err, ErrUninstalled)
+		if err != nil && !none {
 			return nil, err
 		}
 		repos := map[int64]bool{}
 		for _, r := range list {
 			repos[r.ID] = r.Write
 		}
-		s.access.put(what, repos, at)
+		s.access.put(what, answer{at, repos, none})
 		return repos, nil
 	})
 	if err != nil {

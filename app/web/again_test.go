@@ -77,6 +77,38 @@ func TestHangingGitHub(t *testing.T) {
 	}
 }
 
+// An installation that is gone is no outage: nothing of it is there, and GitHub is not asked each time.
+func TestUninstalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	w.github.mu.Lock()
+	w.github.removed = true
+	w.github.mu.Unlock()
+	for range 3 {
+		for _, page := range []string{"/runs/nothing", "/runs/open"} {
+			if status, text := w.browser().get(page); status != http.StatusNotFound {
+				t.Errorf("%s: %d\n%s", page, status, text)
+			}
+		}
+		if status, text := w.browser().get("/runs"); status != http.StatusOK || strings.Contains(text, "GitHub does not answer") {
+			t.Errorf("the list: %d\n%s", status, text)
+		}
+		w.advance(emptyTime)
+	}
+	w.github.mu.Lock()
+	asked := w.github.asked
+	w.github.removed = false
+	w.github.mu.Unlock()
+	if asked != 1 {
+		t.Errorf("GitHub was asked %d times", asked)
+	}
+	w.advance(accessTime)
+	if status, _ := w.browser().get("/runs/open"); status != http.StatusOK {
+		t.Errorf("installed again, the run is answered with %d", status)
+	}
+}
+
 // While the database does not answer pages say so, and that it is worth trying again.
 func TestPagesWithoutDatabase(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,8 @@ type GitHub interface {
 	// Readable lists what the person may read of the repositories that the App is
 	// installed in; [ErrToken] as for Person.
 	Readable(ctx context.Context, token string) ([]Repository, error)
-	// Public lists the repositories of an installation that everybody may read.
+	// Public lists the repositories of an installation that everybody may read;
+	// [ErrUninstalled] where the App has no access by it any more.
 	Public(ctx context.Context, installation int64) ([]Repository, error)
 	// Revoke ends a token.
 	Revoke(ctx context.Context, token string) error
@@ -45,6 +46,9 @@ type GitHub interface {
 
 // ErrToken says that a token is not valid, or not any more.
 var ErrToken = errors.New("the token is not valid")
+
+// ErrUninstalled says that an installation is gone or suspended: no one sees runs by it.
+var ErrUninstalled = errors.New("the App is not installed there any more")
 
 // A Person is an account of GitHub's.
 type Person struct {

@@ -36,6 +36,7 @@ type fakeGitHub struct {
 	public   map[int64][]Repository  // by installation
 	codes    map[string][2]string    // login and challenge
 	hangs    bool                    // it does not say what is public
+	removed  bool                    // the App is not installed any more
 	asked    int                     // times that it was asked what is public
 	revoked  []string
 	who      string // logs in
@@ -106,6 +107,9 @@ func (g *fakeGitHub) Public(ctx context.Context, installation int64) ([]Reposito
 		<-ctx.Done()
 		g.mu.Lock()
 		return nil, ctx.Err()
+	}
+	if g.removed {
+		return nil, ErrUninstalled
 	}
 	return slices.Clone(g.public[installation]), nil
 }

@@ -23,6 +23,8 @@ type Error struct {
 	Status  int // of HTTP
 	Message string
 	Details []string // what is wrong with which field
+
+	uninstalled bool // there is no token, as the installation is gone or suspended
 }
 
 // Error is such as "403 Resource not accessible by integration".
@@ -54,6 +56,12 @@ func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 // IsUnauthorized reports whether the token is wrong or no longer valid, or the
 // App not installed.
 func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
+
+// IsUninstalled reports whether the App got no token because its installation is gone or suspended.
+func IsUninstalled(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.uninstalled
+}
 
 // IsValidation reports whether GitHub found the request itself wrong.
 func IsValidation(err error) bool {
@@ -144,7 +152,8 @@ func noToken(e *ghinstallation.HTTPError) error {
 	case e.Response == nil:
 		return fmt.Errorf("%s: %w", what, convert(e.RootCause))
 	case e.Response.StatusCode < 500:
-		return &Error{Status: http.StatusUnauthorized, Message: what + ": " + e.Response.Status}
+		gone := e.Response.StatusCode == http.StatusNotFound || e.Response.StatusCode == http.StatusForbidden
+		return &Error{Status: http.StatusUnauthorized, Message: what + ": " + e.Response.Status, uninstalled: gone}
 	}
 	return fmt.Errorf("%s: %s", what, e.Response.Status)
 }
