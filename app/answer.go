@@ -134,18 +134,26 @@ func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {
 	if d := job.Authorize(j, facts, c, w.Rules); !d.Run {
 		return w.reply(ctx, h, j, *d.Skip)
 	}
-	if err := h.Seen(ctx, j); err != nil {
-		return err
-	}
 	answer, ok := w.answers()[j.Verb]
 	if !ok {
 		return &Permanent{Err: fmt.Errorf("there is no answer to the command %q", j.Verb)}
 	}
-	text, err := answer(ctx, j, about)
-	if err != nil || j.Comment == 0 { // a button is seen to work
+	text, err := answer(ctx, j, about) // before GitHub has to take anything for it
+	if err != nil {
 		return err
 	}
+	w.seen(ctx, h, j)
+	if j.Comment == 0 { // a button is seen to work
+		return nil
+	}
 	return h.Reply(ctx, j, job.Skip{Code: job.Code(j.Verb), Text: text, Notify: job.NotifyComment, Number: j.Number})
+}
+
+// seen shows that a command is known, if GitHub takes that: what was asked for does not wait for it.
+func (w *Worker) seen(ctx context.Context, h Host, j job.Job) {
+	if err := h.Seen(ctx, j); err != nil {
+		w.Log.WarnContext(ctx, "it is not shown that a command was seen", "error", err)
+	}
 }
 
 // answers are how questions are answered, by what they ask for; about is the job that a

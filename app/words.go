@@ -78,9 +78,7 @@ func (w *Worker) offer(ctx context.Context, j job.Job) (run string, offered bool
 	if err := w.DB.Record(ctx, "words/"+j.ID, run); err != nil {
 		return "", false, err
 	}
-	if err := h.Seen(ctx, j); err != nil {
-		return "", false, err
-	}
+	w.seen(ctx, h, j)
 	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is under way and gets this. If it ends before it could read it, another is begun."
 	return run, true, h.Reply(ctx, j, job.Skip{Code: "passed", Text: text, Notify: job.NotifyComment, Number: j.Number})
 }

@@ -42,6 +42,7 @@ type desk struct {
 	config    *config.Config
 	verify    func(ctx context.Context) (*report.Report, error)
 	finish    error
+	seen      error
 	finishing func()                 // is called when a result is posted; nil: nothing
 	replied   func()                 // is called when an answer was posted; nil: nothing
 	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
@@ -97,7 +98,7 @@ func (h host) Learn(context.Context, job.Job) (job.Facts, *config.Config, error)
 
 func (h host) Seen(_ context.Context, j job.Job) error {
 	h.d.note("seen %d", j.Comment)
-	return nil
+	return h.d.seen
 }
 
 func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
@@ -501,6 +502,22 @@ func TestAnswerOnce(t *testing.T) {
 	if entry, err := d.Queue.Get(t.Context(), running.ID); err != nil || entry.Cancel != queue.Stopped {
 		t.Errorf("the run is %+v, %v", entry, err)
 	}
+}
+
+// A stop happens though GitHub takes no reaction to the comment.
+func TestStopWithoutReaction(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.seen = errors.New("502")
+	stop := asked(event.VerbStop, 8)
+	d.enqueue(t, pushed(), stop)
+	if err := d.Work(t.Context(), stop); err != nil {
+		t.Error(err)
+	}
+	if entry, err := d.Queue.Get(t.Context(), pushed().ID); err != nil || entry.Cancel != queue.Stopped {
+		t.Errorf("the run is %+v, %v", entry, err)
+	}
+	d.want(t, "seen 8", "reply #4 stop: The run was stopped. Comment `/verify` to start another.")
 }
 
 // Who may not write stops nothing and learns nothing.

@@ -40,7 +40,7 @@ func deaths() []death {
 // TestKilledAfterEachCall: a publish is killed at its first API call, its second, and so
 // on until one goes through untouched. Each time it is run again, and the outside ends
 // the same: one comment, one completed check run with the verdict and each annotation
-// once, one pair of eyes, one reply.
+// once, one pair of eyes (or none where only these were lost), one reply.
 func TestKilledAfterEachCall(t *testing.T) {
 	t.Parallel()
 	step := 3 // each call takes a publisher's whole work twice
@@ -62,7 +62,12 @@ func TestKilledAfterEachCall(t *testing.T) {
 				b.FailAt(n, d.fault(kill))
 				before := len(b.Calls())
 				err := whole(ctx, b, store, rep)
-				through = len(b.Calls())-before < n
+				calls := b.Calls()[before:]
+				through = len(calls) < n
+				eyes := 1
+				if err == nil && !through && strings.HasSuffix(calls[n-1].Path, "/reactions") {
+					eyes = 0 // nothing waits for them
+				}
 				b.Heal()
 				kill()
 				if through && err != nil {
@@ -74,7 +79,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 				if err := whole(t.Context(), b, store, rep); err != nil {
 					t.Fatalf("call %d, again: %v", n, err)
 				}
-				b.checkEnd(fmt.Sprintf("call %d of %d", n, len(b.Calls())-before))
+				b.checkEnd(fmt.Sprintf("call %d of %d", n, len(b.Calls())-before), eyes)
 			}
 		})
 	}
@@ -93,7 +98,7 @@ func whole(ctx context.Context, b *bench, store Store, rep *report.Report) error
 	return err
 }
 
-func (b *bench) checkEnd(name string) {
+func (b *bench) checkEnd(name string, leastEyes int) {
 	b.t.Helper()
 	var results, replies int
 	for _, c := range b.ours() {
@@ -120,7 +125,7 @@ func (b *bench) checkEnd(name string) {
 	if len(rs[0].Output.Annotations) != 120 || len(seen) != 120 {
 		b.t.Errorf("%s: %d annotations, %d different, want 120", name, len(rs[0].Output.Annotations), len(seen))
 	}
-	if eyes := b.Reactions(calc, b.ask); len(eyes) != 1 {
+	if eyes := b.Reactions(calc, b.ask); len(eyes) > 1 || len(eyes) < leastEyes {
 		b.t.Errorf("%s: %d reactions", name, len(eyes))
 	}
 }

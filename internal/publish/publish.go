@@ -125,21 +125,23 @@ type Posted struct {
 
 // Begin shows that the run is under way: an unfinished check run (or pending
 // status), and eyes on the comment that asked. What the token may not write is
-// left out; Finish says so.
+// left out; Finish says so. That the eyes could not be written is no error.
 func (p *Publisher) Begin(ctx context.Context, t Target) error {
 	if _, ok, err := p.Ledger.lookup(ctx, anyEndKey(t)); err != nil || ok {
 		return wrap("begin", t, err) // it ended, and that was posted: nothing is under way
 	}
 	var errs []error
-	if t.CommandComment != 0 {
-		errs = append(errs, p.dropRefused("reaction", p.GitHub.React(ctx, t.Repo, t.CommandComment, "eyes")))
-	}
 	if p.Check {
 		errs = append(errs, p.dropRefused("check run", p.beginCheck(ctx, t)))
 	}
 	if p.Status {
 		pending := github.Status{Context: CheckName, State: "pending", Description: "verifying " + short(t.HeadSHA), TargetURL: p.DetailsURL}
 		errs = append(errs, p.dropRefused("status", p.setStatus(ctx, t, pending)))
+	}
+	if t.CommandComment != 0 {
+		if err := p.GitHub.React(ctx, t.Repo, t.CommandComment, "eyes"); err != nil && p.Log != nil { // nothing depends on it
+			p.Log.WarnContext(ctx, "the comment that asked has no reaction", "error", err)
+		}
 	}
 	return wrap("begin", t, errors.Join(errs...))
 }
