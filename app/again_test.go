@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
@@ -173,28 +174,24 @@ func desksOfBoth(t *testing.T, test func(t *testing.T, d *desk)) {
 // that has nothing of it on its disk.
 func TestReportOfAnotherMachine(t *testing.T) {
 	t.Parallel()
-	forgotten := func(t *testing.T, w *Worker) error {
-		t.Helper()
-		err := w.DB.Write(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), `delete from jobs`)
-			return err
-		})
-		return errors.Join(err, w.Orphans(t.Context()))
-	}
 	for name, test := range map[string]struct {
-		end func(t *testing.T, w *Worker) error
+		end func(t *testing.T, d *desk) error
 	}{
-		"orphan": {forgotten},
-		"given up": {func(t *testing.T, w *Worker) error {
+		"orphan": {func(t *testing.T, d *desk) error {
 			t.Helper()
-			w.GiveUp(t.Context(), pushed(), errors.New("502"))
+			d.forgotten(t)
+			return d.Orphans(t.Context())
+		}},
+		"given up": {func(t *testing.T, d *desk) error {
+			t.Helper()
+			d.GiveUp(t.Context(), pushed(), errors.New("502"))
 			return nil
 		}},
-		"stopped too late": {func(t *testing.T, w *Worker) error {
+		"stopped too late": {func(t *testing.T, d *desk) error {
 			t.Helper()
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(&queue.Cancelled{Reason: queue.Stopped})
-			return w.Work(ctx, pushed())
+			return d.Work(ctx, pushed())
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +211,7 @@ func TestReportOfAnotherMachine(t *testing.T) {
 					t.Fatal(err)
 				}
 				d.finish, d.now, d.Runs = nil, d.now.Add(time.Hour), t.TempDir()
-				if err := test.end(t, d.Worker); err != nil {
+				if err := test.end(t, d); err != nil {
 					t.Fatal(err)
 				}
 				if last := d.notes[len(d.notes)-1]; !slices.Contains(d.notes, "finish run1 PASS") || d.state(t, pushed()) != "finished PASS" {
@@ -225,6 +222,62 @@ func TestReportOfAnotherMachine(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// That a job is given up is reported later where GitHub does not answer then, also where no run of it
+// was begun: by the chore of each hour, of whatever process.
+func TestGivenUpWhileGitHubIsAway(t *testing.T) {
+	t.Parallel()
+	away := &queue.Outside{Err: errors.New("502")}
+	for name, j := range map[string]job.Job{"a push": pushed(), "a request": asked(event.VerbVerify, 8)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				d.enqueue(t, j)
+				d.learn, d.begin, d.finish, d.reply = away, away, away, away
+				if err := d.Work(t.Context(), j); !errors.Is(err, away) {
+					t.Fatal(err)
+				}
+				d.GiveUp(t.Context(), j, away)
+				d.forgotten(t)
+				d.now = d.now.Add(time.Hour)
+				if err := d.Orphans(t.Context()); !errors.Is(err, away) {
+					t.Errorf("still away: %v", err)
+				}
+				d.learn, d.begin, d.finish, d.reply, d.notes = nil, nil, nil, nil, nil
+				for range 2 {
+					if err := d.Orphans(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+				want := []string{"begin run1 https://y.example/runs/run1", "finish run1 none"}
+				if j.HeadSHA == "" {
+					want = nil
+				}
+				if j.Comment != 0 {
+					want = append(want, "reply #4 given-up: Not verified: 502")
+				}
+				d.want(t, want...)
+				run, err := d.DB.RunOfJob(t.Context(), j.ID)
+				if err != nil || run.State != store.Failed || run.Reason != "502" || run.Untold {
+					t.Errorf("the run is %+v, %v", run, err)
+				}
+			})
+		})
+	}
+}
+
+// forgotten has the queue know no job any more.
+func (d *desk) forgotten(t *testing.T) {
+	t.Helper()
+	err := d.DB.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(t.Context(), `delete from jobs`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -40,7 +40,7 @@ func Keep(ctx context.Context, every time.Duration, log *slog.Logger, chores ...
 const ownTime = 2 * endTime
 
 // Orphans ends the runs that count as running though their job is over: their worker
-// died between the two, or GitHub could not be reached.
+// died between the two, or GitHub could not be reached when they were given up.
 func (w *Worker) Orphans(ctx context.Context) error {
 	running, err := w.DB.Runs(ctx, store.RunFilter{State: store.Running, Limit: manyRuns})
 	if err != nil {
@@ -69,6 +69,9 @@ func (w *Worker) orphan(ctx context.Context, run store.Run, entry queue.Entry) e
 		return err
 	}
 	ctx = about(ctx, a.Job)
+	if run.Reason != "" && a.Job.ID != "" {
+		return w.givenUp(ctx, run, a, Ending{Kind: entry.Cancel, Failure: errors.New(run.Reason)}, a.Job.Comment != 0)
+	}
 	e := Ending{Kind: entry.Cancel, Failure: errors.New("ycbot was restarted while the run went on: ask for it again with /verify")}
 	h, err := w.Hosts(ctx, a.Job)
 	var permanent *Permanent

@@ -284,7 +284,7 @@ func (w *Worker) left(ctx context.Context, run store.Run, a Assignment, e Ending
 
 // end keeps that a run ended.
 func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e Ending) error {
-	run.State, run.Ended = stateOf(rep, e), w.Now()
+	run.State, run.Ended, run.Reason = stateOf(rep, e), w.Now(), ""
 	if e.Failure != nil {
 		run.Reason = report.Line(e.Failure.Error(), 1000)
 	}

@@ -266,15 +266,20 @@ func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store
 // begin makes the run of a job that was authorized.
 func (w *Worker) begin(ctx context.Context, j job.Job, c *config.Config) (store.Run, error) {
 	run := w.row(j)
-	pinned, err := json.Marshal(j)
-	if err != nil {
-		return run, err
-	}
-	if err := w.DB.Record(ctx, "job/"+run.ID, string(pinned)); err != nil {
+	if err := w.pin(ctx, run, j); err != nil {
 		return run, err
 	}
 	limits := c.Limits.Under(config.Limits{})
 	return w.DB.BeginRun(ctx, run, store.Limits{RunsPerDay: limits.RunsPerDay, CostPerPull: limits.CostUSDPerPR})
+}
+
+// pin keeps what a run is about.
+func (w *Worker) pin(ctx context.Context, run store.Run, j job.Job) error {
+	pinned, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return w.DB.Record(ctx, "job/"+run.ID, string(pinned))
 }
 
 func (w *Worker) row(j job.Job) store.Run {
@@ -367,36 +372,53 @@ func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
 	}
 }
 
+// giveUp first keeps that there is something to end, so that what GitHub does not take now is reported
+// later, see [Worker.Orphans].
 func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	run, err := w.DB.RunOfJob(ctx, j.ID)
 	e := Ending{Failure: why}
 	if errors.Is(err, store.ErrNotFound) {
-		run, e.Unseen, err = w.row(j), true, nil
+		run, e.Unseen = w.row(j), true
+		err = w.pin(ctx, run, j)
 	}
 	if err != nil || run.State != store.Running {
+		return err
+	}
+	run.Reason = report.Line(why.Error(), 1000)
+	if err := w.DB.SaveRun(ctx, run); err != nil {
 		return err
 	}
 	a, err := w.assignment(ctx, run, j)
 	if err != nil {
 		return err
 	}
-	h, err := w.Hosts(ctx, j)
+	var permanent *Permanent
+	return w.givenUp(ctx, run, a, e, j.Comment != 0 || errors.As(why, &permanent))
+}
+
+// givenUp posts that a run was given up, and keeps that it ended.
+func (w *Worker) givenUp(ctx context.Context, run store.Run, a Assignment, e Ending, reply bool) error {
+	h, err := w.Hosts(ctx, a.Job)
 	if err != nil {
 		return w.end(ctx, run, nil, e)
 	}
 	defer w.close(ctx, h)
+	var outside *queue.Outside
 	var posted error
-	if a.Job.HeadSHA != "" {
-		posted = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, e))
-	} else {
-		posted = w.end(ctx, run, nil, e)
+	if reply {
+		text := "Not verified: " + report.InertMarkdown(e.Failure.Error(), 500)
+		posted = w.alone(ctx, a.Job, func(ctx context.Context) error {
+			return w.reply(ctx, h, a.Job, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: a.Job.Number})
+		})
 	}
-	var permanent *Permanent
-	if j.Comment != 0 || errors.As(why, &permanent) {
-		text := "Not verified: " + report.InertMarkdown(why.Error(), 500)
-		posted = errors.Join(posted, w.alone(ctx, j, func(ctx context.Context) error {
-			return w.reply(ctx, h, j, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: j.Number})
-		}))
+	if a.Job.HeadSHA != "" && !errors.As(posted, &outside) {
+		posted = errors.Join(posted, h.Begin(ctx, a))
 	}
-	return posted
+	switch {
+	case errors.As(posted, &outside):
+		return posted
+	case a.Job.HeadSHA == "":
+		return errors.Join(posted, w.end(ctx, run, nil, e))
+	}
+	return errors.Join(posted, w.finish(ctx, h, run, a, nil, e))
 }

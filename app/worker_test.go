@@ -43,6 +43,8 @@ type desk struct {
 	verify    func(ctx context.Context) (*report.Report, error)
 	finish    error
 	seen      error
+	begin     error
+	reply     error
 	finishing func()                 // is called when a result is posted; nil: nothing
 	replied   func()                 // is called when an answer was posted; nil: nothing
 	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
@@ -106,7 +108,7 @@ func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
 	if h.d.replied != nil {
 		h.d.replied()
 	}
-	return nil
+	return h.d.reply
 }
 
 func (h host) Decline(_ context.Context, j job.Job, s job.Skip) error {
@@ -128,7 +130,7 @@ func (h host) Close(context.Context) { h.d.open.Add(-1) }
 
 func (h host) Begin(_ context.Context, a Assignment) error {
 	h.d.note("begin %s %s", a.Run, a.Details)
-	return nil
+	return h.d.begin
 }
 
 func (h host) Verify(ctx context.Context, a Assignment, l Link) (*report.Report, error) {

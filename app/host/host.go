@@ -61,7 +61,8 @@ func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	return client.InstallationOf(ctx, github.Repo{Owner: repo.Owner, Name: repo.Name})
+	id, err := client.InstallationOf(ctx, github.Repo{Owner: repo.Owner, Name: repo.Name})
+	return id, away(err)
 }
 
 // Close implements [app.Host].
@@ -108,10 +109,18 @@ func (h *jobHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Conf
 	return facts, h.hub.Config, barred(err)
 }
 
-// barred marks what GitHub refuses and will refuse again.
+// barred marks what GitHub refuses and will refuse again, and what is [away].
 func barred(err error) error {
 	if github.IsNotFound(err) || github.IsUnauthorized(err) || github.IsForbidden(err) {
 		return &app.Permanent{Err: err}
+	}
+	return away(err)
+}
+
+// away marks what failed because GitHub does not answer, or wants to be asked later.
+func away(err error) error {
+	if until, yes := github.IsAway(err); yes {
+		return &queue.Outside{Err: err, Until: until}
 	}
 	return err
 }
@@ -153,7 +162,7 @@ func (h *jobHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	if j.Comment != 0 {
 		text = fmt.Sprintf("In answer to [this comment](#issuecomment-%d):\n\n%s", j.Comment, text)
 	}
-	return h.talker().Notice(ctx, t, text)
+	return away(h.talker().Notice(ctx, t, text))
 }
 
 // Decline implements [app.Speaker].
@@ -164,7 +173,7 @@ func (h *jobHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
 	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
 	t := h.said(j)
 	t.HeadSHA, t.Base = j.HeadSHA, h.hub.Base
-	return p.Decline(ctx, t, s.Text, s.Excluded())
+	return away(p.Decline(ctx, t, s.Text, s.Excluded()))
 }
 
 // waiting posts that j waits, or does not any more.
@@ -207,7 +216,7 @@ func (h *jobHost) Begin(ctx context.Context, a app.Assignment) error {
 	}
 	h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
 	defer h.giveBack(ctx) // nothing of it is there while the change is executed
-	return h.poster.Begin(ctx)
+	return away(h.poster.Begin(ctx))
 }
 
 // evidenceOn is where the page of a run shows an execution.
@@ -245,7 +254,7 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	}
 	defer h.revoke(ctx, fetcher)
 	if h.hub.Token, err = fetcher.Token(ctx); err != nil {
-		return nil, err
+		return nil, away(err)
 	}
 	rj := h.hub.Job(a.Job)
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, recheck.Previous(a.Previous), l.Kept

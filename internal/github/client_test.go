@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -361,5 +362,58 @@ func TestTokenOfACutCall(t *testing.T) {
 	}
 	if uses := real.TokenUses(); len(uses) != 1 || !uses[0].Revoked || len(real.Comments(widgets, n)) != 0 {
 		t.Errorf("tokens: %+v", uses)
+	}
+}
+
+// That GitHub is away, or wants to be asked later, is distinguished from what it refuses.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	at := s.Now().Add(3 * time.Hour).Truncate(time.Second)
+	for name, test := range map[string]struct {
+		fault githubtest.Fault
+		away  bool
+		until time.Time
+	}{
+		"server error": {githubtest.Status(http.StatusBadGateway), true, time.Time{}},
+		"rate limit":   {githubtest.Status(http.StatusForbidden, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", strconv.FormatInt(at.Unix(), 10)), true, at.Add(time.Second)},
+		"forbidden":    {githubtest.Status(http.StatusForbidden), false, time.Time{}},
+		"not found":    {githubtest.Status(http.StatusNotFound), false, time.Time{}},
+		"invalid":      {githubtest.Status(http.StatusUnprocessableEntity), false, time.Time{}},
+	} {
+		s.FailAt(1, test.fault)
+		c, err := github.New(github.Options{
+			BaseURL: s.URL, Token: s.Token("", writer(), "actions"), Now: s.Now, Wait: func(context.Context, time.Duration) error { s.FailAt(1, test.fault); return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Pull(t.Context(), widgets, n)
+		s.Heal()
+		if until, away := github.IsAway(err); err == nil || away != test.away || !until.Equal(test.until) {
+			t.Errorf("%s: away %t until %v, want %t until %v: %v", name, away, until, test.away, test.until, err)
+		}
+	}
+	for name, o := range map[string]github.Options{
+		"no connection":               {Token: "t"},
+		"no connection for the token": {App: &github.App{ID: 7, Key: s.AddApp(7, "ycbot").Key, Installation: 5}},
+	} {
+		o.BaseURL, o.Now, o.Wait = "http://127.0.0.1:1", s.Now, func(context.Context, time.Duration) error { return nil }
+		c, err := github.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Pull(t.Context(), widgets, n)
+		if _, away := github.IsAway(err); !away {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	c, _ := client(t, s, s.Token("", writer(), "actions"))
+	if _, err := c.Pull(ended, widgets, n); err == nil {
+		t.Error("no error")
+	} else if _, away := github.IsAway(err); away {
+		t.Errorf("who asks has gone away, not GitHub: %v", err)
 	}
 }

@@ -47,6 +47,27 @@ func (e *LimitError) Error() string {
 	return "rate limit: try again after " + e.Until.UTC().Format(time.RFC3339)
 }
 
+// errNoAnswer says that the connection, and not GitHub, refused.
+type errNoAnswer struct{ err error }
+
+func (e *errNoAnswer) Error() string { return e.err.Error() }
+func (e *errNoAnswer) Unwrap() error { return e.err }
+
+// IsAway reports whether GitHub did not answer, had an error of its own, or wants to be asked later,
+// and when where it names a time.
+func IsAway(err error) (until time.Time, away bool) {
+	var limit *LimitError
+	var none *errNoAnswer
+	var e *Error
+	switch {
+	case errors.As(err, &limit):
+		return limit.Until, true
+	case errors.As(err, &none) || errors.Is(err, context.DeadlineExceeded):
+		return time.Time{}, true
+	}
+	return time.Time{}, errors.As(err, &e) && e.Status >= 500
+}
+
 // IsNotFound reports whether GitHub does not know it, or does not let the token see it.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound, http.StatusGone) }
 
@@ -119,7 +140,7 @@ func convert(err error) error {
 	case errors.As(err, &refused):
 		return refusal(refused)
 	case errors.As(err, &urlErr):
-		return urlErr.Err
+		return &errNoAnswer{urlErr.Err}
 	}
 	return err
 }
@@ -150,12 +171,16 @@ func noToken(e *ghinstallation.HTTPError) error {
 	what := fmt.Sprintf("no token for installation %d", e.InstallationID)
 	switch {
 	case e.Response == nil:
-		return fmt.Errorf("%s: %w", what, convert(e.RootCause))
+		cause := convert(e.RootCause)
+		if until, _ := IsAway(cause); until.IsZero() && !errors.Is(cause, context.Canceled) {
+			cause = &errNoAnswer{cause}
+		}
+		return fmt.Errorf("%s: %w", what, cause)
 	case e.Response.StatusCode < 500:
 		gone := e.Response.StatusCode == http.StatusNotFound || e.Response.StatusCode == http.StatusForbidden
 		return &Error{Status: http.StatusUnauthorized, Message: what + ": " + e.Response.Status, uninstalled: gone}
 	}
-	return fmt.Errorf("%s: %s", what, e.Response.Status)
+	return &Error{Status: e.Response.StatusCode, Message: what + ": " + e.Response.Status}
 }
 
 func cut(s string, n int) string {

@@ -15,8 +15,8 @@
 // peers, which see that it does not renew its lease (see lease.go). River's own rescue, which
 // would need longer than the longest run, is off, and so is its time limit: runs have
 // their own. An error of a job means that the infrastructure failed; it is tried again
-// until its attempts are used up. Jobs that were handed back or lost with their worker
-// use up no attempt.
+// until its attempts are used up. Jobs that were handed back or lost with their worker, or whose
+// error is an [*Outside], use up no attempt.
 //
 // A job that is cancelled before it ever started is simply gone. One that had started is
 // given to the worker with a context that is cancelled already, as often as needed for

@@ -530,6 +530,61 @@ func TestRetry(t *testing.T) {
 	})
 }
 
+// What work depends on outside may be away for hours: that uses up no attempt, nor is the worker taken
+// for one that dies. A job that is as old as that is tried as often as others.
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		calls := &log{}
+		q := newQueue(t, where, Options{Workers: 3, Attempts: 1, Starts: 2, GaveUp: func(_ context.Context, j job.Job, err error) {
+			calls.add("gave up %d: %v", j.Number, err)
+		}})
+		recovers, old, stopped := at(1, 1, "a"), at(2, 2, "a"), at(3, 3, "a")
+		for _, j := range []job.Job{recovers, old, stopped} {
+			enqueue(t, q, j)
+		}
+		err := q.db.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `update jobs set created = $1 where id = $2`, store.Micros(time.Now().Add(-outsideFor)), old.ID)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		tried := map[int]int{}
+		run(t, q, func(ctx context.Context, j job.Job) error {
+			mu.Lock()
+			defer mu.Unlock()
+			tried[j.Number]++
+			if j.Number == 1 && tried[1] == 4 || ctx.Err() != nil {
+				return nil
+			}
+			until := time.Now().Add(100 * time.Millisecond)
+			if j.Number == 3 {
+				until = until.Add(time.Hour)
+			}
+			return fmt.Errorf("learn: %w", &Outside{Err: errors.New("502"), Until: until})
+		})
+		eventually(t, "one is begun", func() bool { mu.Lock(); defer mu.Unlock(); return tried[3] == 1 })
+		eventually(t, "it waits", func() bool { return state(t, q, stopped) == Waiting })
+		if _, err := q.Cancel(t.Context(), stopped.ID, Stopped); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "all are over", func() bool {
+			return state(t, q, recovers) == Done && state(t, q, old) == Ended && state(t, q, stopped) == Ended
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		if d := cmp.Diff(map[int]int{1: 4, 2: 1, 3: 2}, tried); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff([]string{"gave up 2: learn: 502"}, calls.all()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 // A worker that ends lets its jobs finish; those that do not finish in time are handed
 // back, begun again by the next worker and have lost no attempt; begun too often, a job
 // is given up.

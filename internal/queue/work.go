@@ -27,6 +27,25 @@ var ErrLater = errors.New("not yet")
 // later is that while.
 const later = 2 * time.Second
 
+// An Outside says that work cannot be done now because what it depends on outside of ycbot is away, or
+// wants to be asked later. No attempt is used up.
+type Outside struct {
+	Err   error
+	Until time.Time // when to try again; zero: in a while
+}
+
+// Error implements error.
+func (e *Outside) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *Outside) Unwrap() error { return e.Err }
+
+const (
+	outsideWait = 30 * time.Second // that while
+	outsideMost = 2 * time.Hour    // how long at most it waits for the time that is named
+	outsideFor  = 6 * time.Hour    // how old a job is for which what is away counts as what fails
+)
+
 // putOff is how long a job waits that could not be read.
 const putOff = 5 * time.Second
 
@@ -79,6 +98,7 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) error {
 	cause := context.Cause(ctx)
 	var cancelled *Cancelled
+	var outside *Outside
 	switch {
 	case errors.Is(cause, errLost):
 		select {} // River must hear nothing of a job that is another worker's now; the process ends
@@ -93,6 +113,13 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 		return river.JobSnooze(later)
 	case errors.Is(cause, ErrHandBack), errors.Is(err, errAway), q.ending(): // what fails at the end is not the job's fault
 		return river.JobSnooze(0)
+	case errors.As(err, &outside) && q.waitsOutside(ctx, j):
+		wait := outsideWait
+		if !outside.Until.IsZero() {
+			wait = min(max(outside.Until.Sub(q.db.Now()), time.Second), outsideMost)
+		}
+		q.o.Log.WarnContext(ctx, "job waits for what it depends on", "job", j.ID, "wait", wait, "error", err)
+		return river.JobSnooze(wait)
 	case attempt >= q.o.Attempts:
 		q.giveUp(ctx, j, err)
 		return river.JobCancel(err)
@@ -106,6 +133,21 @@ func (q *Queue) ending() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.draining
+}
+
+// waitsOutside says whether a job is young enough to wait for what is away. No worker died of it, so
+// it does not count as begun more than once.
+func (q *Queue) waitsOutside(ctx context.Context, j job.Job) bool {
+	var created int64
+	err := q.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return tx.Each(ctx, func(scan store.Scan) error { return scan(&created) },
+			`update jobs set starts = case when starts > 1 then starts - 1 else starts end where id = $1 returning created`, j.ID)
+	})
+	if err != nil {
+		q.o.Log.WarnContext(ctx, "how old a job is cannot be read", "job", j.ID, "error", err)
+		return true
+	}
+	return q.db.Now().Sub(store.FromMicros(created)) < outsideFor
 }
 
 // notBegun takes back that a job was begun.
