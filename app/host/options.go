@@ -101,6 +101,7 @@ func (o *Options) Read(getenv func(string) string) error {
 			note("YCBOT_CONFIG: %w", err)
 		}
 	}
+	errs = append(errs, o.allowed(getenv)) // in place of what the file says
 	return errors.Join(errs...)
 }
 
@@ -163,6 +164,12 @@ func (o *Options) Listening(getenv func(string) string) error {
 		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET_PREVIOUS is blank: unset it"))
 	}
 	errs = append(errs, o.logins(getenv))
+	return errors.Join(errs...)
+}
+
+// allowed reads who is listened to. It is for workers too: a job may have been stored before.
+func (o *Options) allowed(getenv func(string) string) error {
+	var errs []error
 	words := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}

@@ -63,8 +63,6 @@ func appServeCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.Addr, "addr", "", "listen on `HOST:PORT` ($YCBOT_ADDR, default 127.0.0.1:8080)")
 	f.BoolVar(&o.NoWork, "no-work", false, "only receive; \"ycbot app work\" does the work (needs PostgreSQL)")
-	f.StringSliceVar(&o.AllowRepos, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` with * and ? ($YCBOT_ALLOW_REPOS)")
-	f.Int64SliceVar(&o.Allow.Installations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
 	o.common(cmd)
 	o.working(cmd)
 	return cmd
@@ -106,6 +104,8 @@ func (o *appOptions) common(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&o.ID, "app-id", 0, "`ID` of the App ($YCBOT_APP_ID)")
 	f.StringVar(&o.KeyFile, "private-key-file", "", "`FILE` with its private key ($YCBOT_APP_PRIVATE_KEY_FILE)")
+	f.StringSliceVar(&o.AllowRepos, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` with * and ? ($YCBOT_ALLOW_REPOS)")
+	f.Int64SliceVar(&o.Allow.Installations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
 	f.StringVar(&o.MetricsAddr, "metrics-addr", "", "answer /metrics, /healthz and /readyz on `HOST:PORT`, and /metrics nowhere else ($YCBOT_METRICS_ADDR)")
 	f.StringVar(&o.PublicURL, "public-url", "", "`URL` under which people reach the server ($YCBOT_PUBLIC_URL)")
 	f.StringVar(&o.Data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
@@ -119,8 +119,8 @@ func (o *appOptions) common(cmd *cobra.Command) {
 func (o *appOptions) working(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.Workers, "workers", o.Workers, "`N` runs at once in this process")
-	f.IntVar(&o.PerRepo, "per-repo", o.PerRepo, "at most `N` runs at once of a repository, in all processes; 0: no bound")
-	f.IntVar(&o.PerInstallation, "per-installation", 0, "at most `N` runs at once of an installation, in all processes; 0: no bound")
+	f.IntVar(&o.PerRepo, "per-repo", o.PerRepo, "at most `N` runs at once of a repository, in all processes, which are given the same; 0: no bound")
+	f.IntVar(&o.PerInstallation, "per-installation", 0, "at most `N` runs at once of an installation, in all processes, the same; 0: no bound")
 	f.Var(&o.drain, "drain", "how long running jobs may go on after SIGTERM; then they are handed back")
 	f.StringVar(&o.AgentsDir, "agents-dir", "", "`DIR` of agent files, which come before those of each repository's base ($YCBOT_AGENTS_DIR)")
 	f.Var((*byteSize)(&o.DiskQuota), "disk-quota", "what --data may hold, a `SIZE` such as 50GB; default: four fifths of what it holds and\nwhat is free ($YCBOT_DISK_QUOTA)")
