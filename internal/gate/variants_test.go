@@ -105,6 +105,7 @@ var shownBy = map[string][]string{
 	"regressed":                          {"settled"},
 	"removed_skipped":                    {"selected_away", "unskipped", "vanishes_again"},
 	"required_missing":                   {"required_weak"},
+	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node"},
 	"rest_late":                          {"rest_packages", "rest_projects"},
 	"restart_steering":                   {"restart_steering_bug"},
 	"restart_steering_bug_untrusted":     {"restart_steering_untrusted"},

@@ -21,6 +21,15 @@ type testText struct {
 	Funcs    map[string]string // the text of each test that is a function, by name
 	literals map[string]bool   // strings, which name tests, subtests and rows
 	defined  map[string]bool   // names of functions, methods and classes
+	named    map[naming]int    // where these stand
+	headers  map[string]string // what stands behind the name of a class in its line
+}
+
+func newTestText() testText {
+	return testText{
+		Funcs: map[string]string{}, literals: map[string]bool{}, defined: map[string]bool{},
+		named: map[naming]int{}, headers: map[string]string{},
+	}
 }
 
 // ReadTests tokenises a source: what stands in comments is not there.
@@ -30,15 +39,16 @@ func ReadTests(name string, src []byte) testText {
 			return t
 		}
 	}
-	t := testText{Funcs: map[string]string{}, literals: map[string]bool{}, defined: map[string]bool{}}
+	t := newTestText()
 	hash := slices.Contains([]string{".py", ".rb", ".sh", ".bash", ".ex", ".exs", ".bats"}, path.Ext(name))
 	code, literals := withoutStrings(string(src), hash)
 	for _, l := range literals {
-		t.literals[l] = true
+		t.literals[l.text] = true
 	}
 	for _, m := range definition.FindAllStringSubmatch(code, -1) {
-		t.defined[m[1]] = true
+		t.defined[m[2]] = true
 	}
+	t.place(code, literals)
 	if path.Ext(name) == ".py" {
 		t.Funcs = pythonFuncs(string(src))
 	}
@@ -48,10 +58,10 @@ func ReadTests(name string, src []byte) testText {
 	return t
 }
 
-var definition = pattern.New(`\b(?:def|class|fn|fun|func|function|void|module|describe|object)\s+(\w+)`)
+var definition = pattern.New(`\b(def|class|fn|fun|func|function|void|module|describe|object)\s+(\w+)`)
 
 func readGoTests(src []byte) (testText, bool) {
-	t := testText{Funcs: map[string]string{}, literals: map[string]bool{}, defined: map[string]bool{}}
+	t := newTestText()
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
 	if err != nil {
@@ -60,25 +70,41 @@ func readGoTests(src []byte) (testText, bool) {
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok {
 			t.defined[f.Name.Name] = true
+			t.named[naming{kind: "func", name: f.Name.Name}]++
 			if f.Recv == nil && golang.IsTestName(f.Name.Name) {
 				t.Funcs[f.Name.Name] = string(src[fset.Position(f.Pos()).Offset:fset.Position(f.End()).Offset])
 			}
+			t.readGoNames(f, f.Name.Name)
+			continue
+		}
+		for _, s := range d.(*ast.GenDecl).Specs {
+			if v, ok := s.(*ast.ValueSpec); ok {
+				t.readGoNames(v, v.Names[0].Name)
+			} else {
+				t.readGoNames(s, "")
+			}
 		}
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
+	return t, true
+}
+
+// readGoNames reads what names tests in a declaration.
+func (t testText) readGoNames(in ast.Node, scope string) {
+	ast.Inspect(in, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
 			if s, err := strconv.Unquote(l.Value); err == nil {
 				t.literals[s] = true
+				t.named[naming{name: s, scope: scope}]++
 			}
 		}
 		if k, ok := n.(*ast.KeyValueExpr); ok { // rows of a map can be named by identifiers
 			if i, ok := k.Key.(*ast.Ident); ok {
 				t.literals[i.Name] = t.literals[i.Name] || false
+				t.named[naming{name: i.Name, scope: scope}]++
 			}
 		}
 		return true
 	})
-	return t, true
 }
 
 // pythonDef is the head of a function, with its decorators before it.
@@ -114,7 +140,7 @@ func pythonFuncs(src string) map[string]string {
 
 // withoutStrings splits a source of most languages into its code and its string
 // literals, without comments.
-func withoutStrings(src string, hash bool) (code string, literals []string) {
+func withoutStrings(src string, hash bool) (code string, literals []literal) {
 	var out strings.Builder
 	for i := 0; i < len(src); i++ {
 		rest := src[i:]
@@ -136,8 +162,8 @@ func withoutStrings(src string, hash bool) (code string, literals []string) {
 			if strings.HasPrefix(rest, strings.Repeat(quote, 3)) {
 				quote = rest[:3]
 			}
-			text, n := literal(rest[len(quote):], quote)
-			literals = append(literals, text)
+			text, n := readLiteral(rest[len(quote):], quote)
+			literals = append(literals, literal{text, out.Len()})
 			i += len(quote) + n - 1
 		default:
 			out.WriteByte(c)
@@ -146,8 +172,14 @@ func withoutStrings(src string, hash bool) (code string, literals []string) {
 	return out.String(), literals
 }
 
-// literal reads up to the closing quote. n counts it.
-func literal(src, quote string) (text string, n int) {
+// A literal is a string of a source, and where it stood in the code without it.
+type literal struct {
+	text string
+	at   int
+}
+
+// readLiteral reads up to the closing quote. n counts it.
+func readLiteral(src, quote string) (text string, n int) {
 	var out strings.Builder
 	for i := 0; i < len(src); i++ {
 		switch {
@@ -192,11 +224,16 @@ func (t testText) names(part string) bool {
 		return true
 	}
 	for l := range t.literals {
-		if strings.ContainsAny(l, " \t\n") && strings.Join(strings.Fields(l), "_") == part || strings.ReplaceAll(l, " ", "_") == part {
+		if calledSo(l, part) {
 			return true
 		}
 	}
 	return false
+}
+
+// calledSo says whether a part of a name is a literal, as it is or as the go command writes it.
+func calledSo(l, part string) bool {
+	return l == part || strings.ContainsAny(l, " \t\n") && strings.Join(strings.Fields(l), "_") == part || strings.ReplaceAll(l, " ", "_") == part
 }
 
 // joined says whether a name is literals with spaces between them.

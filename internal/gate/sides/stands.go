@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
@@ -38,17 +39,53 @@ func (r *Reader) Stands(id results.ID) bool {
 			continue // it is another test of that name, or this one where it ran
 		}
 		switch {
-		case known && !params && t.Has(id.Test):
+		case known && !params && t.Keeps(base, id.Test):
 			return true
 		case params && t.Text(id.Test) == base.Text(id.Test):
-			return true // its parameter is put together by what did not change
+			return !r.rowGone(id) // its parameter is put together by what did not change
 		case !known && base.Text(id.Test) != "" && t.Text(id.Test) == base.Text(id.Test):
-			return true
+			return !r.rowGone(id)
 		case !known && bytes.Equal(head, src):
-			return !r.takenElsewhere(id)
+			return !r.takenElsewhere(id) && !r.rowGone(id)
 		}
 	}
 	return false
+}
+
+// rowGone says of a test whose name is put together as it runs whether others of its function, or of its
+// file, ran on the head, and the change edits what they are made of, such as a table or a folder of
+// cases, and nothing that chooses among tests.
+func (r *Reader) rowGone(id results.ID) bool {
+	family, eco := "", r.EcoOf(id)
+	if name, _, ok := strings.Cut(id.Test, "["); ok {
+		family = name + "["
+	} else if languages.ByPackage(eco) {
+		family = id.Top()
+	}
+	ran := false
+	for have, t := range r.Suites[results.Head] {
+		ran = ran || t.Status != results.NotRun && have.Test != "" && have.Unit == id.Unit && strings.HasPrefix(have.Test, family) &&
+			(have.Package == id.Package || have.Package == r.MovedTo(id.Package))
+	}
+	if !ran {
+		return false
+	}
+	file, src := r.TestFileOf(id)
+	made := false
+	for _, t := range r.Touched {
+		if _, ok := r.Concerns(t, id, eco); !ok {
+			continue
+		}
+		v := r.Texts[t.Path]
+		switch {
+		case t.Class == compare.Steering, path.Base(t.Path) == "conftest.py", bytes.Contains(v.Base, []byte("TestMain(")), bytes.Contains(v.Head, []byte("TestMain(")):
+			return false
+		case t.Class == compare.Support && !languages.ByPackage(eco) && !classes.Imports(string(src), path.Dir(file), t.Path) && !classes.Names(string(src), path.Dir(file), t.Path):
+			return false
+		}
+		made = true
+	}
+	return made
 }
 
 // takenElsewhere says whether the change takes a test out of another file, of which the test's own has
