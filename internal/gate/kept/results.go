@@ -181,18 +181,18 @@ func (k *keeper) wantsRemoved(e *examined) bool {
 	return name != "" && k.namesRemoved(e, name)
 }
 
-// namesRemoved says whether a message names what the change removed or renamed.
+// namesRemoved says whether a message names what the change removed or renamed, and the test can ask for.
 func (k *keeper) namesRemoved(e *examined, message string) bool {
 	if k.on.Sides.RootGone(message) {
 		return true
 	}
-	removed := k.on.Sides.RemovedNames(e.id)
+	removed, asks := k.on.Sides.RemovedNames(e.id), k.on.Sides.MayAsk(e.id)
 	for w := range classes.Words([]byte(message)) {
-		if removed[w] || k.on.Sides.Undeclared(w) {
+		if asks(w) && (removed[w] || k.on.Sides.Undeclared(w)) {
 			return true
 		}
 	}
-	if want := languages.Absent(e.eco, message); want != "" {
+	if want := languages.Absent(e.eco, message); want != "" && asks(want) {
 		for name, v := range k.on.Sides.Texts { // a file that the message names has lost the name, and another one has it
 			if languages.IsSource(name) && !languages.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
 				classes.Words(v.Base)[want] && !classes.Words(v.Head)[want] {
