@@ -192,7 +192,7 @@ func (r *runner) confirm(ctx context.Context) error {
 		if err := r.runBase(ctx); err != nil {
 			return err
 		}
-		*t = runs.Compare(r.sides.Suites[Base], r.sides.Suites[Head])
+		*t = runs.Compare(r.sides.Suites[Base], r.sides.Suites[Head], r.sides.MovedTest)
 		return nil
 	}
 	var ids []ID

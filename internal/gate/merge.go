@@ -218,7 +218,7 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.r.test(ctx, Base); err != nil {
 		return err
 	}
-	g.r.res.Tests = runs.Compare(g.r.sides.Suites[Base], g.r.sides.Suites[Head])
+	g.r.res.Tests = runs.Compare(g.r.sides.Suites[Base], g.r.sides.Suites[Head], g.r.sides.MovedTest)
 	if g.r.res.Tests, err = g.r.tests.Rerun(ctx, g.r.res.Tests); err != nil {
 		return err
 	}

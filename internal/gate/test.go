@@ -109,7 +109,7 @@ func (r *runner) compare(ctx context.Context) error {
 	r.refused()
 	r.compiledByTests()
 	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
-	r.res.Tests = runs.Compare(base, head)
+	r.res.Tests = runs.Compare(base, head, r.sides.MovedTest)
 	if len(base) == 0 && len(head) > 0 {
 		r.attributeNothing()
 		return nil

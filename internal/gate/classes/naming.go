@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -169,4 +170,36 @@ func holdsWord(text, name string) bool {
 		}
 		from = i + 1
 	}
+}
+
+// TextAt is, each line without spaces around it, what a test is where its title stands in a line: that
+// and the lines behind it that are indented deeper. Empty: no line has its title.
+func TextAt(src, test string) string {
+	title := results.LastName(test)
+	var out []string
+	depth := 0
+	for line := range strings.Lines(src) {
+		text := strings.TrimSpace(line)
+		switch {
+		case out == nil && title != "" && strings.Contains(text, title):
+			out, depth = []string{text}, depthOf(line)
+		case out == nil || text == "":
+		case depthOf(line) <= depth:
+			return strings.Join(out, "\n")
+		default:
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Flat is a source without the spaces around its lines, and without empty ones.
+func Flat(src string) string {
+	var out []string
+	for line := range strings.Lines(src) {
+		if text := strings.TrimSpace(line); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "\n")
 }

@@ -32,8 +32,8 @@ type Comparison struct {
 // A package that did not compile or ended early on base says nothing about its
 // tests there, so that tests of it that fail on the head are neither new nor
 // pre-existing but unknown. Failures that move along with their package, to
-// another name of it, are not new.
-func Compare(base, head results.Suite) Comparison {
+// another name of it, are not new: is says whether two tests of one name are one, nil that they are.
+func Compare(base, head results.Suite, is func(base, head results.ID) bool) Comparison {
 	c := Comparison{Base: base.Count(), Head: head.Count()}
 	moved := movedFailures(base, head)
 	for id, h := range head {
@@ -46,7 +46,8 @@ func Compare(base, head results.Suite) Comparison {
 			add(&c.Regressed)
 		case h.Status == results.Failed && silent(base, id):
 			add(&c.Unknown)
-		case h.Status == results.Failed && !onBase && moved[id.Test] && !results.HasPackage(base, id):
+		case h.Status == results.Failed && !onBase && !results.HasPackage(base, id) &&
+			slices.ContainsFunc(moved[id.Test], func(was results.ID) bool { return is == nil || is(was, id) }):
 			add(&c.PreExisting)
 		case h.Flipped() && b.Status == results.Passed && !b.Flipped():
 			add(&c.Regressed) // and passed: more runs decide
@@ -112,13 +113,13 @@ func silent(s results.Suite, id results.ID) bool {
 	return false
 }
 
-// movedFailures names the tests that failed on base in packages that the head
-// does not have.
-func movedFailures(base, head results.Suite) map[string]bool {
-	out := map[string]bool{}
+// movedFailures are the tests that failed on base in packages that the head
+// does not have, by name.
+func movedFailures(base, head results.Suite) map[string][]results.ID {
+	out := map[string][]results.ID{}
 	for id, t := range base {
 		if t.Status == results.Failed && id.Test != "" && !results.HasPackage(head, id) {
-			out[id.Test] = true
+			out[id.Test] = append(out[id.Test], id)
 		}
 	}
 	return out

@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			if got := suites.Show(t, Compare(suites.Of(tt.base...), suites.Of(tt.head...))); got != tt.want {
+			if got := suites.Show(t, Compare(suites.Of(tt.base...), suites.Of(tt.head...), nil)); got != tt.want {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
