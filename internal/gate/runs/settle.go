@@ -200,10 +200,10 @@ func (d *Dispute) Settle(excused func(results.ID) bool) Comparison {
 		switch {
 		case st == compare.Conflict:
 			d.conflict(&out, k, l, excused)
-		case st == compare.Open && !d.decides(k.ID):
-			rest = append(rest, k)
 		case l == IsFixed:
 			*stays = append(*stays, k)
+		case st == compare.Open && !d.decides(k.ID):
+			rest = append(rest, k)
 		case d.Runs.Count(results.Head, k.ID).Runs < 2 && len(d.Runs[results.Head]) > 1:
 			out.lost(k)
 		case st == compare.Settled && (d.Rule != compare.Slow || k.Broken || d.same(k.ID) && !excused(k.ID)):

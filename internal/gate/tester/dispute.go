@@ -15,7 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
-// maxSample is how many disagreeing tests are run again at most: chosen by digest,
+// maxSample is how many tests that the head fails are run again at most: chosen by digest,
 // they decide for all.
 const maxSample = 20
 
@@ -90,28 +90,30 @@ func (t *Tester) Begun() runs.History {
 	return h
 }
 
-// sample chooses the tests that decide for all; nil where there are few.
+// sample chooses the tests that decide for all, and of those that only the base fails, which decide
+// for none, as many; nil where there are few.
 func (t *Tester) sample(c runs.Comparison) map[results.ID]bool {
-	var leaves []results.Case
-	for _, list := range [][]results.Case{c.Regressed, c.NewFailing, c.Fixed} {
-		leaves = append(leaves, results.Leaves(list)...)
-	}
-	if len(leaves) <= maxSample {
+	failing, fixed := append(results.Leaves(c.Regressed), results.Leaves(c.NewFailing)...), results.Leaves(c.Fixed)
+	if len(failing) <= maxSample && len(fixed) <= maxSample {
 		return nil
 	}
 	digest := func(k results.Case) string {
 		sum := sha256.Sum256([]byte(t.Sides.Head.OID + "\n" + k.ID.Unit + "\n" + k.ID.String()))
 		return string(sum[:])
 	}
-	sorted.By(leaves, func(a, b results.Case) int { return cmp.Compare(digest(a), digest(b)) })
 	out := map[results.ID]bool{}
-	for _, k := range leaves[:maxSample] {
-		out[k.ID] = true
-		for up, ok := k.ID.Parent(); ok; up, ok = up.Parent() {
-			out[up] = true
+	for _, leaves := range [][]results.Case{failing, fixed} {
+		sorted.By(leaves, func(a, b results.Case) int { return cmp.Compare(digest(a), digest(b)) })
+		for _, k := range leaves[:min(len(leaves), maxSample)] {
+			out[k.ID] = true
+			for up, ok := k.ID.Parent(); ok; up, ok = up.Parent() {
+				out[up] = true
+			}
 		}
 	}
-	t.Note("%d tests disagree: %d of them, chosen by digest, were run again and decide for all", len(leaves), maxSample)
+	if len(failing) > maxSample {
+		t.Note("%d tests disagree: %d of them, chosen by digest, were run again and decide for all", len(failing), maxSample)
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,45 @@ func TestSample(t *testing.T) {
 	}
 	if got := settle("fp"); len(got.Flaky) != maxSample || len(got.Unsettled) != 10 || len(got.Regressed) != 0 {
 		t.Errorf("all of the sample are flaky: %s", suites.Show(t, got))
+	}
+}
+
+// TestSampleOfFixed holds that tests that only the base fails are all fixed however many they are, and
+// take no place of those that the head fails.
+func TestSampleOfFixed(t *testing.T) {
+	t.Parallel()
+	var fixed []string
+	for i := range 30 {
+		fixed = append(fixed, fmt.Sprintf("m TestFixed%02d", i))
+	}
+	tests, _ := tester()
+	c := runs.Comparison{Regressed: suites.Cases("m TestA", "m TestB"), Fixed: suites.Cases(fixed...)}
+	asked := tests.sample(c)
+	if len(asked) != maxSample+2 || !asked[suites.ID("m TestA")] || !asked[suites.ID("m TestB")] {
+		t.Fatalf("run again: %v", asked)
+	}
+	for _, regressed := range []results.Status{results.Failed, results.Passed} { // as TestA ends when it runs again
+		d := &runs.Dispute{Cases: c, Rule: compare.Usual, Asked: asked, Runs: runs.History{}}
+		for i := range 5 {
+			base, head := results.Suite{}, results.Suite{}
+			for _, k := range runs.Disagreeing(c) {
+				b, h := results.Failed, results.Passed
+				switch {
+				case i > 0 && !asked[k]:
+					continue
+				case k == suites.ID("m TestA") && i > 0:
+					b, h = results.Passed, regressed
+				case k == suites.ID("m TestA"), k == suites.ID("m TestB"):
+					b, h = results.Passed, results.Failed
+				}
+				base[k], head[k] = results.Test{Status: b}, results.Test{Status: h}
+			}
+			d.Runs[results.Base], d.Runs[results.Head] = append(d.Runs[results.Base], base), append(d.Runs[results.Head], head)
+		}
+		got := d.Settle(func(results.ID) bool { return false })
+		if len(got.Fixed) != 30 || len(got.Unsettled) != 0 || len(got.Regressed)+len(got.NewFlakiness)+len(got.Flaky) != 2 || !slices.ContainsFunc(got.Regressed, func(k results.Case) bool { return k.ID == suites.ID("m TestB") }) {
+			t.Errorf("%d fixed: %s", len(got.Fixed), suites.Show(t, got))
+		}
 	}
 }
 
