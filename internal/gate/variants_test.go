@@ -103,6 +103,7 @@ var shownBy = map[string][]string{
 	"python_behaviour":                   {"python_behaviour_breaks", "python_behaviour_retyped"},
 	"race_old":                           {"race", "race_new_test"},
 	"regressed":                          {"settled"},
+	"shared_examples_ruby":               {"shared_methods_ruby"},
 	"removed_skipped":                    {"selected_away", "unskipped", "vanishes_again"},
 	"required_missing":                   {"required_weak"},
 	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node"},

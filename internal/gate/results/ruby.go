@@ -19,6 +19,7 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 			Outside int `json:"errors_outside_of_examples_count"`
 		}
 		Examples []struct {
+			ID              string
 			FullDescription string `json:"full_description"`
 			FilePath        string `json:"file_path"`
 			Status          string
@@ -34,7 +35,12 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 	}
 	var out []Outcome
 	for _, e := range doc.Examples {
-		o := Outcome{pkg: strings.TrimPrefix(e.FilePath, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
+		// A shared example stands in another file than the one that was loaded and can be run again.
+		file := e.FilePath
+		if loaded, _, ok := strings.Cut(e.ID, "["); ok {
+			file = loaded
+		}
+		o := Outcome{pkg: strings.TrimPrefix(file, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
 		switch e.Status {
 		case "passed":
 			o.status = Passed

@@ -205,7 +205,7 @@ func (d *Dispute) Settle(excused func(results.ID) bool) Comparison {
 		case st == compare.Open && !d.decides(k.ID):
 			rest = append(rest, k)
 		case d.Runs.Count(results.Head, k.ID).Runs < 2 && len(d.Runs[results.Head]) > 1:
-			out.lost(k)
+			out.lost(k, d.Runs[results.Head])
 		case st == compare.Settled && (d.Rule != compare.Slow || k.Broken || d.same(k.ID) && !excused(k.ID)):
 			*stays = append(*stays, k)
 		default:
@@ -261,9 +261,11 @@ func (d *Dispute) same(id results.ID) bool {
 	return some
 }
 
-// lost files a failure that did not turn up again.
-func (c *Comparison) lost(k results.Case) {
-	if _, part := k.ID.Parent(); part {
+// lost files a failure that did not turn up again in the runs of its side. That its name has the
+// form of a part says nothing where nothing was reported as the whole.
+func (c *Comparison) lost(k results.Case, said []results.Suite) {
+	up, part := k.ID.Parent()
+	if part && slices.ContainsFunc(said, func(run results.Suite) bool { t, ok := run[up]; return ok && !t.Leaf }) {
 		c.Flaky = append(c.Flaky, k)
 		return
 	}

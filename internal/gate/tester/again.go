@@ -79,13 +79,13 @@ func (t *Tester) Again(ctx context.Context, side results.Side, ids []results.ID,
 }
 
 // lostAlone says whether a side reported a test, and a run of its file did not, nor that its
-// program ended before.
+// program ended before. A run that reports no test at all says nothing of this one.
 func (t *Tester) lostAlone(side results.Side, id results.ID, again results.Suite) bool {
 	if id.Test == "" || id.Command != "" || languages.ByPackage(t.Sides.EcoOf(id)) || !t.Has(side, id) || t.Sides.Suites[side][id].Status == results.NotRun {
 		return false
 	}
 	for have, test := range again {
-		if have == id || test.Cut && have.Unit == id.Unit || have.Package == id.Package && have.Test != "" {
+		if have == id || test.Cut && !test.NoTests && have.Unit == id.Unit || have.Package == id.Package && have.Test != "" {
 			return false
 		}
 	}

@@ -191,3 +191,26 @@ func TestTimeForFewer(t *testing.T) {
 		}
 	}
 }
+
+// TestLostAlone holds which tests a run of their file alone has lost, so that all of the suite
+// is run: those of which it says nothing, also where it reports no test at all.
+func TestLostAlone(t *testing.T) {
+	t.Parallel()
+	a := suites.ID("a.rb GET /x")
+	for what, tt := range map[string]struct {
+		again results.Suite
+		want  bool
+	}{
+		"reported":              {results.Suite{a: {Status: results.Passed}}, false},
+		"another of its file":   {results.Suite{suites.ID("a.rb b"): {Status: results.Passed}}, false},
+		"of another file alone": {results.Suite{suites.ID("b.rb b"): {Status: results.Passed}}, true},
+		"its program ended":     {results.Suite{{Unit: a.Unit, Command: "rspec"}: {Status: results.Failed, Cut: true}}, false},
+		"no test at all":        {results.Suite{{Unit: a.Unit, Command: "rspec"}: {Status: results.NotRun, Cut: true, NoTests: true}}, true},
+	} {
+		tests, _ := tester()
+		tests.Sides.Suites[results.Head] = results.Suite{a: {Status: results.Failed, Eco: "Ruby"}}
+		if got := tests.lostAlone(results.Head, a, tt.again); got != tt.want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}

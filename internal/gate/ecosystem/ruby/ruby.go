@@ -236,7 +236,7 @@ klass = minitest && Class.new(Minitest::AbstractReporter) do
   define_method(:initialize) { |io| super(); @io = io }
   define_method(:record) do |r|
     name = r.respond_to?(:klass) ? r.klass : r.class.name
-    at = r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : ""
+    at = $at.(name, r.name, r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : "")
     status = r.skipped? ? "skip" : (r.passed? ? "pass" : "fail")
     text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
     @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time); @io.flush
@@ -251,12 +251,26 @@ if minitest
   Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
   require "minitest/autorun"
 end
+# The file of a test: where it stands, else the one that brought its class, as methods of modules
+# and of classes above may stand in a file that runs nothing.
+loaded = files.map { |f| File.expand_path(f) }
+brought = Hash.new { |h, k| h[k] = [] }
+$at = lambda do |name, method, at|
+  have = brought[name].select { |k, _| k.method_defined?(method) }
+  next at if have.empty? || loaded.include?(at) && have.any? { |k, _| k.instance_method(method).owner == k }
+  have.first.last
+end
+seen = {}
 files.each do |f|
   begin
     require File.expand_path(f)
   rescue LoadError, NameError, SyntaxError, StandardError => e
     out.puts JSON.generate(file: File.expand_path(f), name: "", status: "fail", text: e.full_message(highlight: false)); out.flush
     @broken = true
+  end
+  (minitest ? Minitest::Runnable.runnables : Test::Unit::TestCase::DESCENDANTS).each do |k|
+    brought[k.name] << [k, File.expand_path(f)] unless seen[k]
+    seen[k] = true
   end
 end
 if defined?(Test::Unit::AutoRunner)
@@ -271,6 +285,7 @@ if defined?(Test::Unit::AutoRunner)
   runner.add_listener(Test::Unit::TestCase::FINISHED_OBJECT) do |t|
     list = faults.delete(t.name) || []
     at = t.method(t.method_name).source_location.to_a.first.to_s rescue ""
+    at = $at.(t.class.name, t.method_name, at)
     status = list.any?(&bad) ? "fail" : (list.empty? ? "pass" : "skip")
     out.puts JSON.generate(file: at, name: t.class.name + "#" + t.local_name, status: status, text: text.(list), s: t.elapsed_time.to_f); out.flush
   end
