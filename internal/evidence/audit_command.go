@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // A likeness says how close a claimed command is to one that ran.
@@ -83,7 +84,7 @@ func shellScript(argv []string) (string, bool) {
 }
 
 func parseBash(src string) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	return shelltext.Parse(src)
 }
 
 // keyOf writes a tree as its key.

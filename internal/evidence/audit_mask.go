@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // maskOf says how a record's command hides the exit code of what it is about,
@@ -12,6 +15,9 @@ import (
 // there; a gate's argv that names a shell has what it asks for.
 func maskOf(r Record) string {
 	file, err := parseBash(recordText(r))
+	if errors.Is(err, shelltext.ErrBounds) {
+		return "a text that is too long or deep to be read"
+	}
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // inspectors are commands that only read, whatever their options. Those with an
@@ -22,7 +24,7 @@ func inspectors() []string {
 // shell, or why it is none: it has to be one command of a small list, with
 // words that mean themselves.
 func Inspect(command string) (argv []string, why string) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := shelltext.Parse(command)
 	if err != nil {
 		return nil, "it does not parse: " + err.Error()
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +75,13 @@ func TestCheckShellRefuses(t *testing.T) {
 				t.Errorf("CheckShell(%q) = %+v, want rule %q", command, d, rule)
 			}
 		})
+	}
+	for what, text := range map[string]string{
+		"too long": "echo " + strings.Repeat("x", 1<<20) + "; rm -rf /", "too deep": strings.Repeat("(", 1<<20) + "rm -rf /" + strings.Repeat(")", 1<<20),
+	} {
+		if d, _ := CheckShell(text); d == nil {
+			t.Errorf("%s: not refused, though bash runs it", what)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // CheckShell refuses the few commands that are never part of a verification:
@@ -71,6 +72,9 @@ func (c *checker) script(src string, depth int) {
 	}
 	file, err := parsed(src)
 	if err != nil {
+		if errors.Is(err, shelltext.ErrBounds) { // bash would run it
+			c.deny("size", "so long or deep a text cannot be checked")
+		}
 		c.doubt("not checked to its end, because it does not parse: " + err.Error())
 		if file = above(src, err); file == nil {
 			return
@@ -111,7 +115,7 @@ func (c *checker) script(src string, depth int) {
 }
 
 func parsed(src string) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	return shelltext.Parse(src)
 }
 
 // above is what bash runs of a script that does not parse: the whole commands in the lines

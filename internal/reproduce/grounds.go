@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/shelltext"
 	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
@@ -186,7 +187,7 @@ var commonPrograms = pattern.New(`^(?:\$.*|sh|bash|dash|zsh|env|test|\[|timeout|
 
 // simpleCommands are the words of the commands of a script, as far as they are literal.
 func simpleCommands(script string) [][]string {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	file, err := shelltext.Parse(script)
 	if err != nil {
 		return nil // it is a program in another language
 	}

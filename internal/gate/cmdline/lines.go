@@ -12,6 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // A Line is a command line that stands in a text.
@@ -148,7 +149,7 @@ func Words(text string) []string {
 
 // statement is the only one of a text; nil: there is none, or more.
 func statement(text string) *syntax.Stmt {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	file, err := shelltext.Parse(text)
 	if err != nil || len(file.Stmts) != 1 {
 		return nil
 	}

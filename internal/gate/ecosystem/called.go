@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 var (
@@ -23,11 +24,20 @@ var callers = strings.Fields("sh bash dash ksh zsh node nodejs python python3 pe
 // they only read or write, such as the sources that "cp" is given. Of what is no shell it
 // is every word.
 func CalledIn(recipe string) []string {
+	left := maxCalledIn
+	return calledIn(recipe, &left)
+}
+
+// maxCalledIn bounds how many texts behind the option -c of a shell are looked at, as one is part
+// of another.
+const maxCalledIn = 200
+
+func calledIn(recipe string, left *int) []string {
 	var out []string
 	for line := range strings.Lines(makeJoined.ReplaceAllString(recipe, " ")) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "@+- \t")
 		text := makeVariable.ReplaceAllString(strings.ReplaceAll(line, "$$", "$"), "${$1}")
-		file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+		file, err := shelltext.Parse(text)
 		if err != nil {
 			for _, w := range scriptWord.FindAllString(line, -1) {
 				out = append(out, strings.Trim(w, `"'`))
@@ -37,7 +47,7 @@ func CalledIn(recipe string) []string {
 		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CallExpr:
-				out = append(out, calledBy(Written(n))...)
+				out = append(out, calledBy(Written(n), left)...)
 			case *syntax.WordIter: // of a loop, which may run each
 				for _, w := range n.Items {
 					out = append(out, w.Lit())
@@ -50,13 +60,14 @@ func CalledIn(recipe string) []string {
 }
 
 // calledBy are the programs and scripts of one call.
-func calledBy(words []string) []string {
+func calledBy(words []string, left *int) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		w := strings.Trim(words[i], `"'`)
 		if IsAssignment(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
-			if w == "-c" && i+1 < len(words) {
-				return append(out, CalledIn(strings.Trim(words[i+1], `"'`))...)
+			if w == "-c" && i+1 < len(words) && *left > 0 {
+				*left--
+				return append(out, calledIn(strings.Trim(words[i+1], `"'`), left)...)
 			}
 			continue
 		}

@@ -8,12 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // PlainWords splits a command that is nothing but words, as they are written: no variables,
 // redirections or second command. Variables that it sets come first.
 func PlainWords(text string) ([]string, bool) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	file, err := shelltext.Parse(text)
 	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
 		return nil, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // maxMakings bounds how many commands of a project are tried that make its sources.
@@ -126,7 +127,7 @@ func (m *makings) makes(dir, line string) bool {
 	if strings.Contains(line, "${{") {
 		return false
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	file, err := shelltext.Parse(line)
 	if err != nil || len(file.Stmts) != 1 || file.Stmts[0].Background {
 		return false // a server that the tests need, for one
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // otherwise is the first thing that the target for tests of a project's folder does in another
@@ -37,7 +38,7 @@ func otherwise(s *ecosystem.Survey, dir string, tested func(dir string) bool) st
 		if makeDirective.MatchString(line) {
 			continue
 		}
-		parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+		parsed, err := shelltext.Parse(line)
 		if err != nil && !runsTests.MatchString(line) {
 			continue
 		}

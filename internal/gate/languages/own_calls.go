@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // An OwnCall is a call of a runner of tests in the texts by which a project tests itself, which
@@ -25,7 +26,8 @@ type OwnCall struct {
 
 // OwnCalls are those of a project: in the target for tests of its folder, and in workflows.
 func OwnCalls(s *ecosystem.Survey, p ecosystem.Project) []OwnCall {
-	c := caller{s: s, dir: p.Dir, scripts: scriptsOf(s, p.Dir)}
+	left := maxScriptCalls
+	c := caller{s: s, dir: p.Dir, scripts: scriptsOf(s, p.Dir), left: &left}
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
 		text := string(native.Targets(s, p.Dir, file))
 		text = expanded(text, text)
@@ -52,21 +54,35 @@ var (
 	makeUse      = pattern.New(`\$[({](\w+)[)}]`)
 )
 
-// expanded is a recipe with what variables of its Makefile are set to as they are written.
+// Bounds of what variables of a Makefile come to, in bytes: by lines that add to one, and in the
+// recipes.
+const (
+	maxAdded    = 16 << 20
+	maxExpanded = 4 << 20
+)
+
+// expanded is a recipe with what variables of its Makefile are set to as they are written, as far
+// as that has a size that can be read.
 func expanded(makefile, recipe string) string {
 	values := map[string]string{}
+	added, left := 0, maxExpanded
 	for _, m := range makeVariable.FindAllStringSubmatch(makefile, -1) {
 		if m[2] == "+" {
+			if added += len(values[m[1]]); added > maxAdded {
+				continue
+			}
 			m[3] = strings.TrimSpace(values[m[1]] + " " + m[3])
 		}
 		values[m[1]] = m[3]
 	}
 	for range maxScriptDepth { // values have variables as well
 		recipe = makeUse.ReplaceAllStringFunc(recipe, func(use string) string {
-			if v, ok := values[use[2:len(use)-1]]; ok {
-				return v
+			v, ok := values[use[2:len(use)-1]]
+			if !ok || len(v) > left {
+				return use
 			}
-			return use
+			left -= len(v)
+			return v
 		})
 	}
 	return recipe
@@ -87,17 +103,21 @@ type caller struct {
 	s       *ecosystem.Survey
 	dir     string
 	scripts map[string]string // of package.json
+	left    *int              // scripts that may still be followed
 	found   []OwnCall
 }
 
-// maxScriptDepth is how far scripts that call each other are followed.
-const maxScriptDepth = 3
+// How far scripts that call each other are followed, and how many calls of them in all.
+const (
+	maxScriptDepth = 3
+	maxScriptCalls = 200
+)
 
 // in looks for calls in the lines of a text. What is no shell has none.
 func (c *caller) in(text string, depth int) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "@+- \t")
-		file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+		file, err := shelltext.Parse(line)
 		if err != nil {
 			continue
 		}
@@ -111,8 +131,9 @@ func (c *caller) in(text string, depth int) {
 }
 
 func (c *caller) call(words []string, depth int) {
-	if name := c.script(words); name != "" && depth < maxScriptDepth {
-		in := caller{s: c.s, dir: c.dir, scripts: c.scripts}
+	if name := c.script(words); name != "" && depth < maxScriptDepth && *c.left > 0 {
+		*c.left--
+		in := caller{s: c.s, dir: c.dir, scripts: c.scripts, left: c.left}
 		in.in(c.scripts[name], depth+1)
 		for _, o := range in.found {
 			o.Text = strings.Join(words, " ")

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // FindProjects asks every ecosystem for its projects. Targets of a Makefile and
@@ -141,7 +140,7 @@ func scriptCall(p ecosystem.Project, src, name string, tested func(dir string) b
 	if !strings.HasPrefix(src, "#!") || !runsTests.MatchString(src) {
 		return ""
 	}
-	parsed, err := syntax.NewParser().Parse(strings.NewReader(src), "")
+	parsed, err := shelltext.Parse(src)
 	o := other{dir: p.Dir, tested: tested, script: func(string) bool { return false }}
 	if err != nil || !o.in(parsed) {
 		return "" // it is none of a shell, or does the same

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // file is the script of the project that a line of a step calls, from the project's folder; empty: it
@@ -85,7 +84,7 @@ func doesMore(p ecosystem.Project, name, src string) bool {
 	if path.Ext(name) == ".py" {
 		return true
 	}
-	parsed, err := syntax.NewParser().Parse(strings.NewReader(src), "")
+	parsed, err := shelltext.Parse(src)
 	o := other{dir: p.Dir, tested: func(string) bool { return true }, script: func(string) bool { return false }}
 	return err == nil && o.in(parsed)
 }

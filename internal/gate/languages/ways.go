@@ -1,15 +1,13 @@
 package languages
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // ways say whether a call runs a project's tests in another way than ycbot does.
@@ -39,11 +37,19 @@ func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 			continue
 		}
 		w.usual[next[0]] = true
-		for name := range w.scripts {
-			if calls := regexp.MustCompile(`(?:^|[\s"':])` + regexp.QuoteMeta(name) + `(?:$|[\s"'])`); calls.MatchString(w.scripts[next[0]]) {
-				next = append(next, name)
+		text := w.scripts[next[0]]
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'", r) }) {
+			for rest, more := word, true; more; _, rest, more = strings.Cut(rest, ":") {
+				if w.scripts[rest] != "" {
+					next = append(next, rest)
+				}
 			}
-			if prefix, _, ok := strings.Cut(name, ":"); ok && strings.Contains(w.scripts[next[0]], prefix+":*") {
+		}
+		if !strings.Contains(text, ":*") {
+			continue
+		}
+		for name := range w.scripts {
+			if prefix, _, ok := strings.Cut(name, ":"); ok && !w.usual[name] && strings.Contains(text, prefix+":*") {
 				next = append(next, name)
 			}
 		}
@@ -53,7 +59,7 @@ func newWays(s *ecosystem.Survey, p ecosystem.Project) ways {
 
 // decides says whether a call of a runner has options that decide how its tests run.
 func (w ways) decides(call string) bool {
-	parsed, err := syntax.NewParser().Parse(strings.NewReader(call), "")
+	parsed, err := shelltext.Parse(call)
 	return err == nil && w.calls.in(parsed)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/workflows"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // given are the calls of a runner of a project's tests that CI systems and settings of the project make in
@@ -297,7 +298,7 @@ func stepCall(line string, p ecosystem.Project) (call string, own [][2]string) {
 	if !runsTests.MatchString(line) || strings.Contains(line, "${{") {
 		return "", nil
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	file, err := shelltext.Parse(line)
 	if err != nil || len(file.Stmts) != 1 {
 		return "", nil
 	}

@@ -15,6 +15,7 @@ const everywhere = "internal/redact internal/telemetry internal/change internal/
 const (
 	patterns = "internal/pattern"
 	sorting  = "internal/sorted"
+	texts    = "internal/shelltext"
 )
 
 // A row says which packages of this module a package may import, beside
@@ -120,6 +121,7 @@ var table = []row{
 	{"internal/redirect", "-"},
 	{"internal/columns", "-"},
 	{"internal/sorted", "-"},
+	{"internal/shelltext", "-"},
 	{"internal/regular", "-"},
 	{"internal/usage", "-"},
 	{"internal/change", "-"},
@@ -213,7 +215,7 @@ func rowOf(pkg string) (row, bool) {
 }
 
 func (r row) allows(pkg string) bool {
-	if r.imports == "*" || pkg == patterns || pkg == sorting {
+	if r.imports == "*" || pkg == patterns || pkg == sorting || pkg == texts {
 		return true
 	}
 	matches := func(p string) bool { return covers(p, pkg) }
@@ -225,11 +227,11 @@ func (r row) allows(pkg string) bool {
 func (r row) says() string {
 	switch r.imports {
 	case "-":
-		return "nothing of the module but " + patterns + " " + sorting
+		return "nothing of the module but " + patterns + " " + sorting + " " + texts
 	case "":
-		return everywhere + " " + patterns + " " + sorting
+		return everywhere + " " + patterns + " " + sorting + " " + texts
 	}
-	return r.imports + " " + everywhere + " " + patterns + " " + sorting
+	return r.imports + " " + everywhere + " " + patterns + " " + sorting + " " + texts
 }
 
 // covers reports whether pkg is meant by the pattern of a row.

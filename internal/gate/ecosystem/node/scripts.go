@@ -9,12 +9,14 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
 // A nodeScript is what the scripts of a package run as its tests, one after the other.
 type nodeScript struct {
 	scripts map[string]string
 	hooks   bool // scripts named pre and post run, too
+	left    *int // how much text may still be taken apart, in bytes; below zero: there was more
 }
 
 // A nodePart is one command of a script: the call of a runner that is known, or a text.
@@ -25,8 +27,22 @@ type nodePart struct {
 	runner *nodeRunner
 }
 
-// maxScripts bounds how deep scripts call one another.
-const maxScripts = 6
+// Bounds of what is taken apart: how deep scripts call one another, how many bytes of text there
+// are in all, each time that a script is called, and how many words of a command are looked up.
+const (
+	maxScripts = 6
+	maxTaken   = 128 << 10
+	maxWords   = 200
+	perText    = 100 // what a text takes besides
+)
+
+// takes counts bytes that are looked at, and says whether that many were left.
+func (n nodeScript) takes(bytes int) bool {
+	if *n.left >= 0 {
+		*n.left -= bytes
+	}
+	return *n.left >= 0
+}
 
 // named returns what a script runs, with the scripts before and after it.
 func (n nodeScript) named(name string, more []string, depth int) []nodePart {
@@ -44,7 +60,7 @@ func (n nodeScript) named(name string, more []string, depth int) []nodePart {
 // parts takes a text apart where one command follows another, as far as there are calls
 // of runners in them.
 func (n nodeScript) parts(text string, depth int) []nodePart {
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" || !n.takes(len(text)+perText) {
 		return nil
 	}
 	list, ok := andList(text)
@@ -133,6 +149,9 @@ func (n nodeScript) matching(pattern string) []string {
 	if n.scripts[pattern] != "" {
 		return []string{pattern}
 	}
+	if !n.takes(len(n.scripts) * perText) {
+		return nil
+	}
 	var out []string
 	for name := range n.scripts {
 		at, of := strings.ReplaceAll(name, ":", "/"), strings.ReplaceAll(pattern, ":", "/")
@@ -166,6 +185,7 @@ func (p nodePart) tests(read func(name string) []byte) (some, alone bool) {
 		texts = []string{p.text}
 	}
 	alone = true
+	left := maxWords
 	for _, text := range texts {
 		words := programWords(text)
 		if len(words) > 0 && slices.Contains(nodeTesters, path.Base(words[0])) {
@@ -178,9 +198,10 @@ func (p nodePart) tests(read func(name string) []byte) (some, alone bool) {
 		}
 		for _, w := range words[1:] {
 			w = strings.TrimPrefix(strings.Trim(w, `"'`), "./")
-			if some = some || isNodeTest(w) || testWord.MatchString(w); some || strings.HasPrefix(w, "-") {
+			if some = some || isNodeTest(w) || testWord.MatchString(w); some || strings.HasPrefix(w, "-") || left == 0 {
 				continue
 			}
+			left--
 			for _, end := range []string{"", ".js", ".mjs", ".cjs", ".ts"} {
 				some = some || testWord.Match(read(w+end))
 			}
@@ -223,7 +244,7 @@ func (p nodePart) reports() bool {
 // andList returns the commands of a text that is nothing but commands one after the
 // other, each if the one before it went well.
 func andList(text string) ([]*syntax.Stmt, bool) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	file, err := shelltext.Parse(text)
 	if err != nil || len(file.Stmts) != 1 {
 		return nil, false
 	}

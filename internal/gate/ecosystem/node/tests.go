@@ -19,7 +19,8 @@ const placeholder = "no test specified"
 // machine-readable output, with what the script does before them, and what it runs behind
 // them; else the script as a whole.
 func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest, onlyMembers bool) {
-	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m)}
+	left := maxTaken
+	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m), left: &left}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	var parts []nodePart
 	script := m.Scripts["test"]
@@ -30,6 +31,9 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 		parts = scripts.parts(script, 0)
 	} else {
 		parts = scripts.named("test", nil, 0)
+	}
+	if left < 0 { // it is not known what it runs
+		parts = nil
 	}
 	last := len(parts) - 1
 	for last >= 0 && parts[last].runner == nil {
