@@ -33,6 +33,12 @@ func known(name string) (Status, error) {
 // errDeep is a document of groups inside one another that no project has.
 var errDeep = fmt.Errorf("more than %d groups inside one another", maxDepth)
 
+// maxNames bounds the names of tests together, in bytes, where each holds those of the groups around
+// it: a document could have one long name that stands in all of them.
+const maxNames = 4 * MaxDocument
+
+var errNames = fmt.Errorf("the names of the tests have more than %d MiB", maxNames>>20)
+
 // A saying is the lines that follow an outcome and belong to it. They are kept as they
 // come: joining them one by one would take the square of their size.
 type saying struct {

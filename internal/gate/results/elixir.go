@@ -22,7 +22,7 @@ func ParseMix(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	files := map[string]string{} // by module
 	file, module, said := "", "", saying{at: -1}
-	var within []string // the modules of the tests
+	within := map[string][]int{} // by module, where its tests stand in out
 	type key struct{ pkg, name string }
 	tests, counted, failed := map[key]int{}, 0, 0
 	for line := range bytes.Lines(data) {
@@ -44,16 +44,18 @@ func ParseMix(data []byte) ([]Outcome, error) {
 			if _, twice := tests[key{file, o.name}]; !twice {
 				tests[key{file, o.name}] = len(out)
 			}
-			out, within = append(out, o), append(within, module)
+			out, within[module] = append(out, o), append(within[module], len(out))
 			continue
 		}
 		if m := mixSetUp.FindStringSubmatch(text); m != nil { // none of its tests ran; they are counted apart
-			for i := range out {
-				if within[i] == m[1] {
-					out[i].status, out[i].output = Failed, m[2]+" fails"
+			at := -1
+			for n, i := range within[m[1]] {
+				if out[i].status, out[i].output = Failed, m[2]+" fails"; n == 0 {
+					at = i
 				}
 			}
-			said.begin(out, slices.Index(within, m[1]))
+			within[m[1]] = within[m[1]][:min(1, len(within[m[1]]))] // the others are known to have failed
+			said.begin(out, at)
 			continue
 		}
 		if m := mixFailed.FindStringSubmatch(text); m != nil {
@@ -104,14 +106,16 @@ func nameDoctests(out []Outcome) {
 			numbers[k] = append(numbers[k], n)
 		}
 	}
+	for _, list := range numbers {
+		slices.Sort(list)
+	}
 	for i, o := range out {
 		k, n, ok := parted(o)
 		if !ok {
 			continue
 		}
 		out[i].name = k.name
-		slices.Sort(numbers[k])
-		if at := slices.Index(numbers[k], n); at > 0 {
+		if at, _ := slices.BinarySearch(numbers[k], n); at > 0 {
 			out[i].name += "[" + strconv.Itoa(at+1) + "]"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -118,5 +119,45 @@ func TestHostileResults(t *testing.T) {
 	}
 	if big.Suite("E1", ""); len(big.data) > MaxDocument || !strings.Contains(big.Rest(), "64 MiB") {
 		t.Errorf("%d bytes kept, printed %q", len(big.data), big.Rest())
+	}
+}
+
+// TestHostileSizes holds that results take no more than their size to read, whatever they repeat.
+func TestHostileSizes(t *testing.T) {
+	t.Parallel()
+	repeat := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	long := strings.Repeat("x", 16<<20)
+	for name, tt := range map[string]struct {
+		parse   func([]byte) ([]Outcome, error)
+		data    string
+		refused bool
+	}{
+		"a group of a long name": {ParseNodeTest, repeat(5000, `{"ok":true,"name":"t%d","file":"a","nesting":1}`+"\n") +
+			`{"ok":true,"name":"` + long + `","file":"a","suite":true}` + "\n{\"end\":true}\n", true},
+		"a suite of a long name":   {parseJUnit(byMeson), `<testsuite name="` + long + `"><testsuite name="b">` + repeat(5000, `<testcase name="t%d"/>`) + `</testsuite></testsuite>`, true},
+		"examples of one function": {ParseMix, "ATest [test/a_test.exs]\n" + repeat(60000, "  * doctest A.f/1 (%d) (0.1ms) [L#1]\n"), false},
+		"modules that are invalid": {ParseMix, "ATest [test/a_test.exs]\n" + repeat(60000, "  * test t%d (0.1ms) [L#1]\n") + repeat(60000, "  %d) ATest: failure on setup_all callback, all tests have been invalidated\n"), false},
+		"logs":                     {ParseAutomake, repeat(60000, "FAIL: t%d\n") + repeat(60000, "| FAIL: t%d\n| said\n"), false},
+		"logs of nothing":          {ParseAutomake, repeat(60000, "FAIL: t%d\n") + repeat(60000, "| FAIL: u%d\n"), false},
+		"expected to fail":         {ParseMeson, `<testsuites><testsuite name="a">` + repeat(60000, `<testcase name="t%d"/>`) + "</testsuite></testsuites>\n" + repeat(60000, "<!-- expected: u%d -->\n"), true},
+		"modules of one class":     {ParseModules, repeat(40000, `<?module m%d/target/surefire-reports/a.xml?><testsuite><testcase classname="C" name="a"/></testsuite>`), false},
+	} {
+		began := time.Now()
+		out, err := tt.parse([]byte(tt.data))
+		size := 0
+		for _, o := range out {
+			size += len(o.pkg) + len(o.name)
+		}
+		if took := time.Since(began); took > 20*time.Second || size > 16*MaxDocument || (err != nil) != tt.refused {
+			t.Errorf("%s: %v, %d bytes, %v", name, took, size, err)
+		} else {
+			t.Logf("%s: %v", name, took)
+		}
 	}
 }

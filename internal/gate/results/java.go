@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"slices"
 
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -37,7 +36,8 @@ func ParseModules(data []byte) ([]Outcome, error) {
 		}
 	}
 	var out []Outcome
-	modules := map[string][]string{} // that have a test, by its package and name
+	type test struct{ pkg, name, module string }
+	modules := map[test]int{} // how many have a test, by its package and name, and which of them a module is
 	for i, p := range parts {
 		end := int64(len(data))
 		if i+1 < len(parts) {
@@ -48,12 +48,13 @@ func ParseModules(data []byte) ([]Outcome, error) {
 		}
 		all, err := parseJUnit(byClass)(data[p.at:end])
 		for _, o := range all {
-			key := o.pkg + "\x00" + o.name
-			if o.name != "" && !slices.Contains(modules[key], p.module) {
-				modules[key] = append(modules[key], p.module)
+			all, own := test{o.pkg, o.name, "\x00"}, test{o.pkg, o.name, p.module}
+			if o.name != "" && modules[own] == 0 {
+				modules[all]++
+				modules[own] = modules[all]
 			}
-			if n := slices.Index(modules[key], p.module); n > 0 {
-				o.name = fmt.Sprintf("%s[%d]", o.name, n+1)
+			if n := modules[own]; n > 1 {
+				o.name = fmt.Sprintf("%s[%d]", o.name, n)
 			}
 			out = append(out, o)
 		}

@@ -42,13 +42,16 @@ func parseJUnit(style junitStyle) func([]byte) ([]Outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("JUnit XML: %w", err)
 		}
-		var out []Outcome
+		r := junitReader{style: style, warned: summary.warned}
 		for _, s := range suites {
-			out = junitOutcomes(out, style, summary.warned, nil, s)
+			if err := r.read(nil, s); err != nil {
+				return nil, fmt.Errorf("JUnit XML: %w", err)
+			}
 			if t := runnerFailed(s); t != "" {
 				return nil, errors.New(t)
 			}
 		}
+		out := r.out
 		for i, o := range out {
 			out[i].retried = summary.retried[o.name] && o.status == Passed
 		}
@@ -83,27 +86,40 @@ func runnerFailed(s junit.Suite) string {
 	return ""
 }
 
-func junitOutcomes(out []Outcome, style junitStyle, warned map[string]bool, around []string, s junit.Suite) []Outcome {
+// A junitReader takes the tests out of suites.
+type junitReader struct {
+	style  junitStyle
+	warned map[string]bool
+	out    []Outcome
+	names  int // bytes of their names
+}
+
+func (r *junitReader) read(around []string, s junit.Suite) error {
 	around = append(around[:len(around):len(around)], s.Name)
 	for _, t := range s.Tests {
 		o := Outcome{elapsed: t.Duration, status: Passed}
-		o.pkg, o.name = style(around, t)
+		o.pkg, o.name = r.style(around, t)
+		if r.names += len(o.pkg) + len(o.name); r.names > maxNames {
+			return errNames
+		}
 		switch t.Status {
 		case junit.StatusSkipped:
 			o.status = Skipped
 		case junit.StatusFailed, junit.StatusError:
 			o.status, o.output = Failed, junitMessage(t)
 		case junit.StatusPassed:
-			if warned[t.Classname+" "+t.Name] { // PHPUnit ends a test by a warning, so that what it would have found is not known
+			if r.warned[t.Classname+" "+t.Name] { // PHPUnit ends a test by a warning, so that what it would have found is not known
 				o.status = Skipped
 			}
 		}
-		out = append(out, o)
+		r.out = append(r.out, o)
 	}
 	for _, inner := range s.Suites {
-		out = junitOutcomes(out, style, warned, around, inner)
+		if err := r.read(around, inner); err != nil {
+			return err
+		}
 	}
-	return out
+	return nil
 }
 
 // junitMessage is what a failed test says for people.

@@ -117,7 +117,7 @@ func ParseNodeTest(data []byte) ([]Outcome, error) {
 	open := map[string][]int{} // by file: those of out that groups may still come around, by depth
 	levels := map[int]int{}    // of those
 	failing := map[string]bool{}
-	ended := false
+	ended, names := false, 0 // bytes of the names of groups, which those of their tests hold
 	for line := range bytes.Lines(data) {
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -139,6 +139,9 @@ func ParseNodeTest(data []byte) ([]Outcome, error) {
 		group, inside := false, open[e.File]
 		for i := len(inside) - 1; i >= 0 && levels[inside[i]] > e.Nesting; i-- {
 			at := inside[i]
+			if names += len(e.Name) + len(out[at].name); names > maxNames {
+				return out, fmt.Errorf("events of node --test: %w", errNames)
+			}
 			out[at].name, levels[at], group = e.Name+NameSep+out[at].name, e.Nesting, true
 		}
 		if group && (e.OK || e.Kind == "subtestsFailed") || e.Suite && e.OK {
