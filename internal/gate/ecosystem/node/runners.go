@@ -20,6 +20,7 @@ type nodeRunner struct {
 	goes   string   // the option by which it does not, whatever its settings say; empty: there is none
 	first  string   // the word that a run by itself begins with; empty: none
 	valued []string // options that take the next word; those of their own reporter are left out with it
+	lists  []string // options that take all words up to the next option
 	own    []string // options for reports, which are left out
 	flags  []string // for machine-readable output
 	only   []string // before the names of files
@@ -41,9 +42,13 @@ func nodeRunners() []nodeRunner {
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
 		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", workers: "--maxWorkers=2", collect: results.Numbered(results.ParseJest), failing: failingJest,
-		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
-			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
-			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
+		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --env --coverageDirectory --coverageProvider --coverageThreshold
+			--collectCoverageFrom --globals --transform --shard --seed -o --changedSince --filter --globalSetup --globalTeardown --testEnvironment --testEnvironmentOptions
+			--testRunner --testSequencer --testResultsProcessor --resolver --cacheDirectory --moduleNameMapper --preset --maxConcurrency --workerIdleMemoryLimit`),
+		// https://jestjs.io/docs/cli, by yargs, whose arrays take what comes
+		lists: strings.Fields(`--coveragePathIgnorePatterns --coverageReporters --ignoreProjects --moduleDirectories --moduleFileExtensions --modulePathIgnorePatterns
+			--modulePaths --projects --reporters --roots --selectProjects --setupFiles --setupFilesAfterEnv --snapshotSerializers --testMatch --testPathIgnorePatterns
+			--testPathPattern --testPathPatterns --testRegex --transformIgnorePatterns --unmockedModulePathPatterns --watchPathIgnorePatterns`),
 	}
 	jest.words = []string{"jest"}
 	scripts := jest
@@ -66,7 +71,9 @@ func nodeRunners() []nodeRunner {
 			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: results.Numbered(results.ParseJest), failing: failingVitest,
 			own: []string{"--reporter", "--outputFile"}, stops: []string{"--bail"}, goes: "--bail=0",
 			valued: strings.Fields(`-c --config -r --root --dir -t --testNamePattern --project --environment --mode --pool --testTimeout --hookTimeout
-				--maxWorkers --minWorkers --shard --exclude --retry --changed`),
+				--maxWorkers --minWorkers --shard --exclude --retry --changed --maxConcurrency --teardownTimeout --slowTestThreshold --vmMemoryLimit --diff
+				--browser.name --sequence.seed --sequence.hooks --sequence.setupFiles --typecheck.checker --typecheck.include --typecheck.exclude --typecheck.tsconfig
+				--coverage.provider --coverage.reporter --coverage.include --coverage.exclude --coverage.extension --coverage.reportsDirectory`),
 			shuffle: func(seed uint32) []string {
 				return []string{"--sequence.shuffle", fmt.Sprintf("--sequence.seed=%d", seed)}
 			},
@@ -165,6 +172,12 @@ func (r nodeRunner) split(args []string) nodeCall {
 		case slices.Contains(r.own, name):
 			if takes {
 				i++
+			}
+		case slices.Contains(r.lists, name):
+			call.args = append(call.args, a)
+			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], ">") {
+				i++
+				call.args = append(call.args, args[i])
 			}
 		case slices.Contains(r.valued, name) && takes:
 			call.args = append(call.args, a, args[i+1])

@@ -28,6 +28,14 @@ func TestNodeScripts(t *testing.T) {
 			[]string{`npx jest --config jest.config.js --coverage --ci --json --outputFile="$RESULTS"`},
 		},
 		{
+			"options with lists of values", `{"scripts": {"test": "jest --coverage --coverageReporters lcov text --testPathIgnorePatterns=e2e slow --projects a b -i test/unit"}}`,
+			[]string{`npx jest --coverage --coverageReporters lcov text --testPathIgnorePatterns=e2e slow --projects a b -i --ci --json --outputFile="$RESULTS" test/unit`},
+		},
+		{
+			"a list of mocha has one value each time", `{"scripts": {"test": "mocha --require a test/b.js && vitest run --coverage.reporter text test/c.ts"}}`,
+			[]string{`npx mocha --require a --reporter "$REPORTER" --reporter-options output="$RESULTS" test/b.js`, `npx vitest run --coverage.reporter text --reporter=json --outputFile="$RESULTS" test/c.ts`},
+		},
+		{
 			"options of node", `{"scripts": {"test": "node --import ./x.mjs --test --test-reporter spec test/"}}`,
 			[]string{`node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS" --import ./x.mjs test/`},
 		},
