@@ -290,10 +290,13 @@ func stmtWords(st *syntax.Stmt) []string {
 // manager call those of the same name of its members. Programs such as turbo and nx run what
 // their own settings put before them too, such as code generators.
 func ofMembers(name string, scripts map[string]string) bool {
-	if scripts["pre"+name]+scripts["post"+name] != "" {
-		return false
-	}
-	list, ok := andList(scripts[name])
+	return scripts["pre"+name]+scripts["post"+name] == "" && callsMembers(scripts[name], name)
+}
+
+// callsMembers says whether a text is one call of a package manager that runs the scripts of a
+// name of the members.
+func callsMembers(text, name string) bool {
+	list, ok := andList(text)
 	if !ok || len(list) != 1 {
 		return false
 	}
@@ -307,3 +310,35 @@ func ofMembers(name string, scripts map[string]string) bool {
 	})
 	return manager && reaches && slices.Contains(words, name)
 }
+
+// nodeSpreads are programs that run scripts of the members of a workspace by their names.
+var nodeSpreads = strings.Fields("lerna turbo nx wsrun ultra")
+
+// onlyMembers says whether what the test script of a workspace runs are the members' own tests,
+// which are run one by one, and what looks for style or builds before them.
+func onlyMembers(parts []nodePart) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p nodePart) bool {
+		texts := p.runs
+		if len(texts) == 0 {
+			texts = []string{p.text}
+		}
+		return slices.ContainsFunc(texts, func(text string) bool {
+			one, words := (nodePart{text: text}), programWords(text)
+			if one.lints() || one.reports() || callsMembers(text, "test") {
+				return false
+			}
+			if len(words) == 0 {
+				return true
+			}
+			if program := path.Base(words[0]); !slices.Contains(nodeSpreads, program) {
+				return !slices.Contains(nodeBuilders, program) || program == "cargo"
+			}
+			return slices.ContainsFunc(words[1:], func(w string) bool { // others than "test" are not run one by one
+				return !strings.HasPrefix(w, "-") && w != "test" && testScript.MatchString(w)
+			})
+		})
+	})
+}
+
+// testScript is a word in the name of a script for tests.
+var testScript = pattern.New(`(?i)test|spec|e2e|integration|cypress|playwright`)

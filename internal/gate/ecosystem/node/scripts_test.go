@@ -181,3 +181,36 @@ func TestOfMembers(t *testing.T) {
 		t.Error("what follows it is lost")
 	}
 }
+
+// The test script of a workspace is left to its members only where it does no more than to call
+// theirs.
+func TestOnlyMembers(t *testing.T) {
+	t.Parallel()
+	for script, runs := range map[string]bool{
+		"pnpm -r test":                                false,
+		"npm test --workspaces --if-present":          false,
+		"lerna run test --stream":                     false,
+		"turbo run lint test":                         false,
+		"nx run-many --target=test":                   false,
+		"eslint . && npm run build && lerna run test": false,
+		"npm run all":                                 false,
+		"node check.js":                               true,
+		"bash test/all.sh":                            true,
+		"pnpm -r test && node check.js":               true,
+		"pnpm -r test:e2e":                            true,
+		"turbo run test:e2e":                          true,
+		"npm --prefix e2e test":                       true,
+		"npm run both":                                true,
+		"cargo test":                                  true,
+		"npm run":                                     true,
+		"make check":                                  true,
+	} {
+		manifest := `{"workspaces": ["packages/*"], "scripts": {"test": "` + script + `", "build": "tsc -b", "all": "lerna run test", "both": "lerna run test && node e2e.js"}}`
+		s := trees.Survey(t, map[string]string{"package.json": manifest, "packages/a/package.json": `{"name": "a", "scripts": {"test": "mocha"}}`}, new(strings.Builder), "node", "npm")
+		for _, p := range findNodeProjects(s) {
+			if p.Dir == "." && (len(p.Test) == 1 && p.Test[0].Text == "npm test") != runs {
+				t.Errorf("%q: %+v", script, p.Test)
+			}
+		}
+	}
+}

@@ -17,8 +17,9 @@ const placeholder = "no test specified"
 
 // testNode sets the test commands: the runners that the test script calls, asked for
 // machine-readable output, with what the script does before them, and what it runs behind
-// them; else the script as a whole.
-func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest, onlyMembers bool) {
+// them; else the script as a whole. tested says that it is the root of a workspace whose members
+// have tests of their own.
+func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest, tested bool) {
 	left := maxTaken
 	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m), left: &left}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
@@ -40,7 +41,7 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 		last--
 	}
 	if last < 0 {
-		if !onlyMembers {
+		if !tested || !onlyMembers(parts) {
 			p.Test = append(p.Test, c.Reporting("npm test"))
 			p.Notes = append(p.Notes, fmt.Sprintf("what its test script calls (%s) has no output that names each test", script))
 		}
