@@ -80,7 +80,7 @@ release() {
 
 # key names the program by all that it is made of.
 key() {
-  (cd "$GITHUB_ACTION_PATH" && find . -name .git -prune -o -type f \( -name '*.go' -o -name 'go.*' -o -path '*/internal/*' -o -path './agents/*' -o -path './app/*' -o -path './cmd/*' \) -print0 |
+  (cd "$GITHUB_ACTION_PATH" && find . -name .git -prune -o -type f \( -name '*.go' -o -name 'go.*' -o -name build.flags -o -path '*/internal/*' -o -path './agents/*' -o -path './app/*' -o -path './cmd/*' \) -print0 |
     LC_ALL=C sort -z | xargs -0 cat | digest)
 }
 
@@ -89,8 +89,9 @@ build() {
   command -v go >/dev/null || fail "no release of ycbot belongs to this commit of the action, and there is no Go to build it with. Use a release tag of the action, or put actions/setup-go before it."
   echo "ycbot: no release belongs to this commit: compiling it with $(GOTOOLCHAIN=local go version 2>/dev/null || echo go), which takes some minutes without a cache"
   local began=$SECONDS compiler waited=0
+  # shellcheck disable=SC2046 # each flag is a word
   env -u GOOS -u GOARCH -u GOEXPERIMENT GOFLAGS='' GOWORK=off GOTOOLCHAIN=auto CGO_ENABLED=0 \
-    go build -C "$GITHUB_ACTION_PATH" -trimpath -ldflags='-s -w' -o "$bin" ./cmd/ycbot &
+    go build -C "$GITHUB_ACTION_PATH" $(cat "$GITHUB_ACTION_PATH/build.flags") -ldflags='-s -w' -o "$bin" ./cmd/ycbot &
   compiler=$!
   while kill -0 "$compiler" 2>/dev/null; do
     sleep 1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,7 +35,11 @@ func demo(ctx context.Context, l *lab) ([]figure, error) {
 	stripped := *l
 	stripped.env = append(l.env[:len(l.env):len(l.env)], "CGO_ENABLED=0")
 	file := filepath.Join(l.dir, "stripped")
-	if _, err := stripped.command(ctx, root, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./cmd/ycbot"); err != nil {
+	flags, err := os.ReadFile(filepath.Join(root, "build.flags"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := stripped.command(ctx, root, "go", slices.Concat([]string{"build"}, strings.Fields(string(flags)), []string{"-ldflags=-s -w", "-o", file, "./cmd/ycbot"})...); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(file)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/testing/variants"
 )
@@ -47,7 +48,11 @@ func TestSizeOfBinary(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "ycbot")
 	// As releases, the image and "make build" have it: with cgo there is C to compile, too.
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "../../../cmd/ycbot")
+	flags, err := os.ReadFile("../../../build.flags")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build"}, strings.Fields(string(flags)), []string{"-ldflags=-s -w", "-o", file, "../../../cmd/ycbot"})...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -58,5 +63,31 @@ func TestSizeOfBinary(t *testing.T) {
 	}
 	if info.Size() > maxBinary {
 		t.Errorf("the stripped program has %.1f MB, more than %d", float64(info.Size())/(1<<20), maxBinary>>20)
+	}
+}
+
+// Releases are built with the flags of build.flags.
+func TestBuildFlags(t *testing.T) {
+	t.Parallel()
+	flags, err := os.ReadFile("../../../build.flags")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release struct {
+		Builds []struct{ Flags, Gcflags []string }
+	}
+	if err := yaml.Unmarshal(text, &release); err != nil || len(release.Builds) == 0 {
+		t.Fatal(err, len(release.Builds))
+	}
+	got := release.Builds[0].Flags
+	for _, f := range release.Builds[0].Gcflags {
+		got = append(got, "-gcflags="+f)
+	}
+	if diff := cmp.Diff(strings.Fields(string(flags)), got); diff != "" {
+		t.Errorf("build.flags and .goreleaser.yaml (-file +release):\n%s", diff)
 	}
 }
