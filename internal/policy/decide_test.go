@@ -205,14 +205,14 @@ func TestBashRules(t *testing.T) {
 		"echo x | xargs curl": CodePolicyDeny, "echo x | xargs -0 -n 1 curl": CodePolicyDeny, "echo x | xargs nohup curl": CodePolicyDeny, "echo x | xargs env A=1 curl": CodePolicyDeny, "echo x | xargs -I{} timeout 5 curl": CodePolicyDeny,
 		"env curl": CodePolicyDeny, "nohup curl": CodePolicyDeny, "time curl": "class exec", `\time curl`: CodePolicyDeny, "timeout 5 curl": CodePolicyDeny, "nice curl": CodePolicyDeny, "find . -exec curl {} +": CodePolicyDeny, `find . -exec curl \;`: CodePolicyDeny,
 		"sh -c curl": CodePolicyDeny, "busybox curl": CodePolicyDeny, "toybox curl": CodePolicyDeny, "echo x | xargs /usr/bin/curl": CodePolicyDeny, "env -S curl x": CodePolicyDeny, "chrt 1 curl": CodePolicyDeny, "exec curl": CodePolicyDeny, "eval curl": CodePolicyDeny,
-		"watch curl x": CodeAsk, "parallel curl ::: x": CodeAsk, "echo x | parallel curl": CodeAsk, "sudo curl": CodeHardFloor, "echo x | xargs sudo curl": CodeHardFloor,
+		"watch curl x": CodePolicyDeny, "parallel curl ::: x": CodePolicyDeny, "echo x | parallel curl": CodePolicyDeny, "sudo curl": CodeHardFloor, "echo x | xargs sudo curl": CodeHardFloor,
 		// and words that are none of the command's
 		"curl": "class exec", "command -v curl": "class exec", "command -pV curl": "class exec", "echo x | xargs -0 grep -l curl": "class exec", "echo x | xargs -0r -n 1 grep -l curl": "class exec", "env -i grep -l curl": "class exec", "xargs --max-args=1 grep curl": "class exec", "which curl": "class exec",
 		// someone would have to be asked
 		"npm publish --tag x": CodeAsk,
 		// what runs is not seen, so it is as if someone had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
-		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
+		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodePolicyDeny, "env --split='curl x'": CodePolicyDeny, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
 		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
 		". <(echo curl x)": CodeAsk, ". /dev/stdin": CodeAsk, "sh -s": CodeAsk, "bash $x": CodeAsk, "awk -f - x": CodeAsk, "sh -c \"$x\" y.sh": CodeAsk,
 		// what a file or another machine holds is not what a rule about commands is about

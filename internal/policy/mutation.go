@@ -37,6 +37,19 @@ func (c *checker) mutation(name string, rest []string, depth int) {
 	if what := publishes(name, rest); what != "" {
 		c.mutates(what, append([]string{name}, rest...))
 	}
+	for _, first := range running[name] {
+		if words := strings.Fields(first); len(words) == 0 || slices.Contains(rest, words[0]) {
+			c.candidates(name, rest, len(words)+1, depth) // one may be an environment
+		}
+	}
+	if name == "env" && slices.ContainsFunc(rest, aliases) {
+		c.mutates("git alias", append([]string{name}, rest...))
+	}
+}
+
+// aliases says whether a word sets a variable that gives git an alias.
+func aliases(word string) bool {
+	return strings.HasPrefix(word, "GIT_CONFIG") && strings.Contains(strings.ToLower(word), "alias.")
 }
 
 func (c *checker) mutates(rule string, args []string) {
@@ -48,29 +61,39 @@ func (c *checker) mutates(rule string, args []string) {
 // git skips git's own options to its command, and follows an alias that is defined on
 // the spot.
 func (c *checker) git(args []string, depth int) {
-	aliases := map[string]string{}
+	if depth > maxNesting {
+		c.doubt("aliases nested too deeply to be checked")
+		return
+	}
+	aliases := map[string]string{} // by names in small letters: git compares them so
+	unseen := false                // what a word means is not shown
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case a == "-c" && i+1 < len(args):
 			i++
-			if key, value, ok := strings.Cut(args[i], "="); ok && strings.HasPrefix(strings.ToLower(key), "alias.") {
+			key, value, _ := strings.Cut(args[i], "=")
+			if key = strings.ToLower(key); strings.HasPrefix(key, "alias.") {
 				aliases[key[len("alias."):]] = value
 			}
+			unseen = unseen || key == "help.autocorrect"
+		case strings.HasPrefix(a, "--config-env="):
+			unseen = unseen || strings.HasPrefix(strings.ToLower(a), "--config-env=alias.")
 		case slices.Contains([]string{"-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--exec-path"}, a):
 			i++
+			unseen = unseen || a == "--config-env" && i < len(args) && strings.HasPrefix(strings.ToLower(args[i]), "alias.")
 		case strings.HasPrefix(a, "-"):
 		default:
 			sub, rest := a, args[i+1:]
-			if alias, ok := aliases[sub]; ok {
+			if alias, ok := aliases[strings.ToLower(sub)]; ok {
 				if script, shell := strings.CutPrefix(alias, "!"); shell {
 					c.script(script+" "+strings.Join(rest, " "), depth+1)
-				} else {
-					c.git(append(strings.Fields(alias), rest...), depth+1)
+				} else { // which may be of another alias
+					c.git(slices.Concat(args[:i], strings.Fields(unquoted.Replace(alias)), rest), depth+1)
 				}
 				return
 			}
-			if gitMutates(sub, rest) {
+			if unseen || gitMutates(sub, rest) {
 				c.mutates("git "+sub, append([]string{"git"}, args...))
 			}
 			return
@@ -78,9 +101,39 @@ func (c *checker) git(args []string, depth int) {
 	}
 }
 
+// unquoted takes out what git's aliases may be quoted with.
+var unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
+
+// valued are options of git's commands whose value is the next word, which is none of the
+// words and options that say what the command does.
+var valued = map[string][]string{
+	"branch": {"--format", "--sort"},
+	"config": {"-f", "--file", "--blob", "--type", "--default", "--comment", "--value"},
+	"notes":  {"--ref"},
+	"tag":    {"--format", "--sort"},
+}
+
+// withoutValues is rest without the values of such options.
+func withoutValues(sub string, rest []string) []string {
+	var out []string
+	for i := 0; i < len(rest); i++ {
+		out = append(out, rest[i])
+		if slices.ContainsFunc(valued[sub], func(f string) bool { return short(rest[i], f) }) {
+			i++
+		}
+	}
+	return out
+}
+
+// short says whether a word is an option, or the beginning of a long one, which git takes for it.
+func short(word, option string) bool {
+	return word == option || len(word) > 3 && strings.HasPrefix(word, "--") && strings.HasPrefix(option, word)
+}
+
 // gitMutates says whether a command of git changes history, refs, configuration or the
 // index, or sends something away.
 func gitMutates(sub string, rest []string) bool {
+	rest = withoutValues(sub, rest)
 	first, operands := "", 0
 	for _, a := range rest {
 		if !strings.HasPrefix(a, "-") {
@@ -92,23 +145,32 @@ func gitMutates(sub string, rest []string) bool {
 	}
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(rest, func(a string) bool {
-			return slices.ContainsFunc(flags, func(f string) bool { return a == f || strings.HasPrefix(f, "--") && strings.HasPrefix(a, f+"=") })
+			word, _, _ := strings.Cut(a, "=")
+			return slices.ContainsFunc(flags, func(f string) bool {
+				return short(word, f) || len(f) == 2 && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, f[1:])
+			})
 		})
+	}
+	lists := func(flags ...string) bool { // what a later word may take back counts for nothing
+		return slices.ContainsFunc(rest, func(a string) bool {
+			word, _, _ := strings.Cut(a, "=")
+			return slices.Contains(flags, word) || slices.Contains(flags, "-n") && strings.HasPrefix(a, "-n")
+		}) && !slices.ContainsFunc(rest, func(a string) bool { return strings.HasPrefix(a, "--no-l") })
 	}
 	switch sub {
 	case "add", "am", "checkout", "checkout-index", "cherry-pick", "commit", "commit-tree", "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "gc", "merge",
 		"mktag", "mktree", "mv", "pack-refs", "prune", "pull", "push", "read-tree", "rebase", "repack", "replace", "reset", "revert", "rm", "send-email", "send-pack",
 		"stage", "subtree", "svn", "switch", "unpack-objects", "update-index", "update-ref", "write-tree", "lfs", "p4", "citool", "gui", "imap-send", "http-push", "update-server-info",
-		"quiltimport", "history", "refs":
+		"quiltimport", "history", "refs", "for-each-repo", "merge-index", "merge-one-file", "index-pack", "prune-packed", "receive-pack":
 		return true
 	case "apply":
 		return has("--index", "--cached", "--intent-to-add", "-N", "--3way", "-3")
 	case "branch":
-		reads := has("-a", "--all", "-r", "--remotes", "-v", "-vv", "--verbose", "-l", "--list", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--format", "--sort", "--column", "-i")
+		reads := lists("-a", "--all", "-r", "--remotes", "-l", "--list", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 		changes := has("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move", "--copy", "--force", "-u", "--set-upstream-to", "--unset-upstream", "--edit-description", "--track", "-t", "--no-track")
 		return changes || operands > 0 && !reads
 	case "config":
-		reads := has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "-l", "--list") || first == "get" || first == "list"
+		reads := lists("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "-l", "--list") || first == "get" || first == "list"
 		changes := has("--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit")
 		return changes || !reads && (operands > 1 || slices.Contains([]string{"set", "unset", "edit"}, first))
 	case "hash-object":
@@ -126,13 +188,13 @@ func gitMutates(sub string, rest []string) bool {
 	case "sparse-checkout":
 		return first != "" && first != "list"
 	case "stash":
-		return first != "list" && first != "show"
+		return len(rest) == 0 || rest[0] != "list" && rest[0] != "show"
 	case "submodule":
 		return first != "" && first != "status" && first != "summary"
 	case "symbolic-ref":
 		return operands > 1 || has("-d", "--delete")
 	case "tag":
-		reads := has("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify", "--sort", "--format")
+		reads := lists("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify")
 		return has("-d", "--delete", "-f", "--force", "-a", "-s", "-u", "-m", "-F") || operands > 0 && !reads
 	case "worktree":
 		return first != "" && first != "list"

@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // What changes history, refs, configuration or the index, or publishes something, is
 // refused by its words, however they are dressed; with one code and one text.
@@ -103,6 +107,92 @@ func TestMutations(t *testing.T) {
 		"bash <<'E'\ngit push\nE":                              "git push",
 		"echo 'git push' | sh":                                 "git push",
 		"gh api -X POST repos/a/b/issues":                      "gh api POST",
+		"timeout --signal KILL 10 git commit -m x":             "git commit",
+		"timeout -v 10 git commit -m x":                        "git commit",
+		"nice --adjustment 5 git push":                         "git push",
+		"ionice -c 3 git push":                                 "git push",
+		"chrt --batch 0 git push":                              "git push",
+		"taskset -c 0 git push":                                "git push",
+		"exec -a x git push":                                   "git push",
+		"flock -w 5 /tmp/l git commit -m x":                    "git commit",
+		"flock /tmp/l -c 'git commit -m x'":                    "git commit",
+		"/usr/bin/time -f %e git push":                         "git push",
+		"env --chdir /tmp git push":                            "git push",
+		"env -iS 'git push'":                                   "git push",
+		"env '-Sgit push'":                                     "git push",
+		"env --split-string='git push'":                        "git push",
+		"stdbuf -o L -e L git push":                            "git push",
+		"setsid --wait git push":                               "git push",
+		"sudo -u me git push":                                  "git push",
+		"doas -u me git push":                                  "git push",
+		"su me -c 'git push'":                                  "git push",
+		"runuser -u me -- git push":                            "git push",
+		"xargs -I {} -P 4 git push {}":                         "git push",
+		"unshare -r --map-group 0 git push":                    "git push",
+		"nsenter -t 1 -m git push":                             "git push",
+		"script -q -c 'git push' /dev/null":                    "git push",
+		"script -q /dev/null git push":                         "git push",
+		"watch -n 1 git push":                                  "git push",
+		"watch --interval 1 'git push'":                        "git push",
+		"parallel -j 2 git push ::: a b":                       "git push",
+		"parallel 'git push {}' ::: a b":                       "git push",
+		"sem --fg 'git push'":                                  "git push",
+		"strace -o /tmp/t git push":                            "git push",
+		"strace -c git push":                                   "git push",
+		"ltrace -e malloc git push":                            "git push",
+		"perf stat -e cycles git push":                         "git push",
+		"rr record git push":                                   "git push",
+		"gdb -batch -ex run --args git push":                   "git push",
+		"valgrind --tool none git push":                        "git push",
+		"catchsegv git push":                                   "git push",
+		"systemd-run --user -p A=b --wait git push":            "git push",
+		"firejail --quiet git push":                            "git push",
+		"bwrap --bind / / --dev /dev git push":                 "git push",
+		"faketime -f '+1d' git push":                           "git push",
+		"chronic -v git push":                                  "git push",
+		"unbuffer -p git push":                                 "git push",
+		"run-one git push":                                     "git push",
+		"ssh-agent -t 5 git push":                              "git push",
+		"ls | entr -r git push":                                "git push",
+		"hyperfine -w 1 'git push'":                            "git push",
+		"poetry run git push":                                  "git push",
+		"npx --yes git push":                                   "git push",
+		"uv run --with x git push":                             "git push",
+		"bundle exec git commit -m x":                          "git commit",
+		"conda run -n base git push":                           "git push",
+		"rustup run stable git push":                           "git push",
+		"direnv exec . git push":                               "git push",
+		"git -c alias.P=push p":                                "git push",
+		"git -c alias.p='\"push\"' p":                          "git push",
+		"git -c alias.a=b -c alias.b=push a":                   "git push",
+		"git --config-env=alias.p=X p":                         "git p",
+		"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p git p":    "git alias",
+		"env GIT_CONFIG_KEY_0=alias.p git p":                   "git alias",
+		"git -c help.autoCorrect=immediate pussh":              "git pussh",
+		"git for-each-repo --config=a.b push":                  "git for-each-repo",
+		"git branch -v new":                                    "git branch",
+		"git branch --sort=refname new":                        "git branch",
+		"git branch --format --list new":                       "git branch",
+		"git branch --list --no-list new":                      "git branch",
+		"git branch --del x":                                   "git branch",
+		"git tag --sort=refname v9":                            "git tag",
+		"git tag --format=x v9":                                "git tag",
+		"git config --uns a.b":                                 "git config",
+		"git config -f list a.b c":                             "git config",
+		"git apply --ind p":                                    "git apply",
+		"git restore --stag a":                                 "git restore",
+		"git restore -WS a":                                    "git restore",
+		"git symbolic-ref --del X":                             "git symbolic-ref",
+		"git hash-object -tblob -w a":                          "git hash-object",
+		"git stash -m list":                                    "git stash",
+		"git notes --ref list add -m x":                        "git notes",
+		"npm publish --dry-run --no-dry-run":                   "npm publish",
+		"npm publish --dry-run=false":                          "npm publish",
+		"npm publish --dry-run false":                          "npm publish false",
+		"npm publish -- --dry-run":                             "npm publish",
+		"npm publish --help=false":                             "npm publish",
+		"hg commit -m --dry-run":                               "hg commit",
+		"gh pr comment 1 -b --help":                            "gh pr comment",
 	} {
 		d := CheckMutation(command)
 		if d == nil || d.Rule != rule || d.Code != CodeBackground || d.Hint != MutationHint {
@@ -117,11 +207,29 @@ func TestMutations(t *testing.T) {
 		"echo git commit", "grep -r 'git commit' .", "./git-tool commit", "npm test", "npm pack", "npm publish --dry-run", "cargo build", "docker build .", "gh pr view 1", "make publish-docs",
 		"goreleaser release --snapshot --clean", "goreleaser build", "ko build --local .", "python3 setup.py sdist", "cat <<'E' | wc\ngit push\nE", "npm version", "docker buildx build .", "docker build --push=false .", "python -m build", "python -m pytest publish", "npx jest publish",
 		"npx semantic-release --dry-run", "npm run publish", "uv run pytest", "mix hex.info", "hg status", "svn status", "nuget restore", "deno test", "crane manifest x", "./gradlew publishToMavenLocal",
+		"git branch -v", "git branch -v --sort -committerdate", "git branch --sort refname --format '%(refname)' --list 'a*'", "git tag -n5 v1", "git tag --sort version:refname", "git tag --format x -l v1",
+		"git config --file f --get a.b", "git config -f f a.b", "git config --type bool a.b", "git stash show -p", "git notes --ref x list", "git restore -W a",
+		"timeout -k 5 60 grep git commit", "find . -print0 | xargs -0 grep -l git", "nice -n 5 grep -rn git .", "command -v git", "perf stat -e cycles ls", "watch -n 1 ls", "poetry run pytest git", "npm publish --access public --dry-run", "cargo publish --dry-run --help",
+		"xargs -I{} echo 'git commit'", "conda run -n base pytest", "git -c alias.l=log l", "GIT_CONFIG_COUNT=0 git status",
 		"grep sh <<< 'git push'", "echo 'git push' | cat", "sh <<< 'git status'", "cat <<'E' >x\ngit push\nE",
 	} {
 		if d := CheckMutation(command); d != nil {
 			t.Errorf("%s: %+v, want nothing", command, d)
 		}
+	}
+}
+
+// A command of many words that may each be the command that another one runs is refused before
+// it takes long to say so.
+func TestMutationsAreBounded(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	d := CheckMutation(strings.Repeat("nice -n ", 2000) + "ls")
+	if took := time.Since(begun); d == nil || d.Code != CodeBackground || took > 5*time.Second {
+		t.Errorf("%+v after %s", d, took)
+	}
+	if _, note := CheckShell(strings.Repeat("nice -n ", 2000) + "ls"); note == "" || time.Since(begun) > 10*time.Second {
+		t.Errorf("%q after %s", note, time.Since(begun))
 	}
 }
 

@@ -127,6 +127,9 @@ func (c *checker) assigns(call *syntax.CallExpr) {
 		if a.Name == nil {
 			continue
 		}
+		if c.mutations && a.Value != nil && aliases(a.Name.Value+"="+value(a.Value)) {
+			c.mutates("git alias", []string{a.Name.Value})
+		}
 		c.variable(a.Name.Value, a.Value)
 		if len(call.Args) == 0 && strings.ToLower(a.Name.Value) != a.Name.Value {
 			c.ambient = "the variable " + a.Name.Value + " is set for the commands after it"

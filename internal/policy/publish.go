@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // publishing has for each program how calls of it begin that send a package, an image, a
@@ -85,8 +87,38 @@ var publishing = map[string][]string{
 // running are the programs that run the one that follows these words of theirs.
 var running = map[string][]string{
 	"npx": {""}, "pnpx": {""}, "bunx": {""}, "uvx": {""}, "npm": {"exec", "x"}, "pnpm": {"dlx", "exec"}, "yarn": {"dlx", "exec"}, "bun": {"x"},
+	"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "rustup": {"run"}, "direnv": {"exec"}, "asdf": {"exec"},
 	"pipx": {"run"}, "uv": {"run", "tool run"}, "poetry": {"run"}, "pdm": {"run"}, "rye": {"run"}, "hatch": {"run"}, "pipenv": {"run"}, "bundle": {"exec"}, "mise": {"exec", "x"},
 }
+
+// triedOnly says whether a command only says what it would do. An option that is taken back, or
+// that may be the value of another one, does not make it so.
+func triedOnly(rest []string) bool {
+	tried := false
+	for i, a := range rest {
+		word, is, given := strings.Cut(a, "=")
+		next := ""
+		if i+1 < len(rest) {
+			next = rest[i+1]
+		}
+		switch {
+		case a == "--":
+			return tried
+		case word == "--no-dry-run", word == "--no-help":
+			return false
+		case word != "--dry-run" && word != "--help":
+		case given && is != "true" || slices.Contains([]string{"false", "0", "no", "null"}, next):
+			return false
+		case i > 0 && takesText.MatchString(rest[i-1]):
+		default:
+			tried = true
+		}
+	}
+	return tried
+}
+
+// takesText are options whose value is the next word, whatever it is.
+var takesText = pattern.New(`^-[a-zA-Z]$|^--(message|body|title|notes|tag|otp|token|description|comment|subject)$`)
 
 // publishes names what sends a package, an image or a word to others; "" for none.
 func publishes(name string, rest []string) string {
@@ -94,7 +126,7 @@ func publishes(name string, rest []string) string {
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(rest, func(a string) bool { return slices.Contains(flags, a) })
 	}
-	if has("--dry-run", "--help") {
+	if triedOnly(rest) {
 		return ""
 	}
 	words := slices.DeleteFunc(slices.Clone(rest), func(a string) bool { return strings.HasPrefix(a, "-") })

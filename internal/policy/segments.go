@@ -79,13 +79,15 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 	left := operands + 1
 	for i, a := range rest {
 		switch {
-		case name == "env" && (a == "-S" || a == "--split-string") && i+1 < len(rest):
-			c.literal(strings.Join(rest[i+1:], " "), depth)
+		case name == "env" && splits(a) >= 0:
+			c.literal(strings.Join(append([]string{a[splits(a):]}, rest[i+1:]...), " "), depth)
 			return
 		case a == "--":
 		case valueless(name, a):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
 			left++
+		case !c.collect && strings.ContainsAny(a, " \t\n") && slices.Contains(scripted, name):
+			c.literal(a, depth)
 		case name == "env" && strings.Contains(a, "="):
 		default:
 			c.argv(rest[i:], depth+1)
@@ -94,6 +96,23 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 			}
 		}
 	}
+}
+
+// splits is where the text begins that an option of env takes apart, in the option or in the
+// next word; -1: it is another option.
+func splits(option string) int {
+	if strings.HasPrefix(option, "--s") {
+		if at := strings.IndexByte(option, '='); at >= 0 {
+			return at + 1
+		}
+		return len(option)
+	}
+	if strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") {
+		if at := strings.IndexByte(option, 'S'); at >= 0 && strings.Trim(option[1:at], "i0v") == "" {
+			return at + 1
+		}
+	}
+	return -1
 }
 
 // valueless says of an option of a wrapper that the next word is not its value in any

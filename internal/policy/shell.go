@@ -32,7 +32,8 @@ func CheckShell(command string) (denial *Denial, note string) {
 const (
 	maxNesting  = 8
 	maxSegments = 1000
-	maxAbove    = 64 // lines
+	maxBehind   = 2000 // words that may be the command that another one runs
+	maxAbove    = 64   // lines
 )
 
 // A checker walks scripts until it finds the first reason to refuse, or where
@@ -44,6 +45,7 @@ type checker struct {
 	mutations bool // refuse only what changes or publishes something
 	collect   bool // refuse nothing, keep the commands
 	segments  []Segment
+	behind    int    // words that were taken for the command that another one runs
 	assigned  bool   // the command that is looked at sets variables for itself
 	ambient   string // why the words of the commands do not say what they do
 	writes    bool   // output goes to a file
@@ -143,6 +145,14 @@ func (c *checker) argv(args []string, depth int) {
 	case depth > maxNesting:
 		c.doubt("commands nested too deeply to be checked")
 		return
+	case depth > 0 && !c.collect:
+		if c.behind++; c.behind > maxBehind {
+			c.doubt("too many commands behind others to be checked")
+			if c.mutations {
+				c.mutates("too many commands behind others", args[:1])
+			}
+			return
+		}
 	}
 	if c.collect {
 		if len(c.segments) == maxSegments {
@@ -158,6 +168,7 @@ func (c *checker) argv(args []string, depth int) {
 	switch name {
 	case "sudo", "doas", "pkexec", "su", "runuser":
 		c.deny("privilege", name+" asks for more privilege")
+		c.wrapped(name, rest, depth)
 	case "shutdown", "reboot", "halt", "poweroff", "kexec":
 		c.deny("machine down", name+" takes the machine down")
 	case "init", "telinit":
@@ -299,48 +310,36 @@ func (c *checker) find(rest []string, depth int) {
 	}
 }
 
+// wrapping are the programs that run the command that follows them, by how many operands
+// of their own come first.
+var wrapping = [...][]string{
+	strings.Fields(`env nohup nice ionice time command exec builtin setsid stdbuf xargs busybox unshare setpriv fakeroot strace ltrace unbuffer
+		toybox prlimit numactl chronic eatmydata dbus-run-session xvfb-run torsocks proxychains proxychains4
+		sudo doas pkexec nsenter watch parallel sem entr hyperfine gdb valgrind catchsegv systemd-run firejail run-one run-this-one
+		keep-one-running ssh-agent choom cgexec uclampset setarch linux32 linux64 dbus-launch start-stop-daemon daemonize`),
+	strings.Fields(`timeout flock taskset chroot chrt faketime perf rr script su runuser sg`),
+	{},
+	{"bwrap"}, // whose options have up to two values
+}
+
 // wrappers run the command that follows them; the number says how many
 // operands of their own come first.
 func wrappers(name string) (operands int, ok bool) {
-	switch name {
-	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot", "strace", "ltrace", "unbuffer",
-		"toybox", "prlimit", "numactl", "chronic", "eatmydata", "dbus-run-session", "xvfb-run", "torsocks", "proxychains", "proxychains4":
-		return 0, true
-	case "timeout", "flock", "taskset", "chroot", "chrt", "faketime":
-		return 1, true
+	for n, names := range wrapping {
+		if slices.Contains(names, name) {
+			return n, true
+		}
 	}
 	loader := name == "ld.so" || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl")
 	return 0, loader
 }
 
-// valueFlags are flags of wrappers whose value is the next word.
-var valueFlags = pattern.New(`^-(u|C|n|k|s|I|L|P|d|E|a|c|o|e|i)$`)
+// scripted are the wrappers that give a word with blanks in it to a shell.
+var scripted = strings.Fields("watch parallel sem entr hyperfine script su runuser sg flock")
 
 func (c *checker) wrapped(name string, rest []string, depth int) {
-	operands, ok := wrappers(name)
-	if !ok {
-		return
-	}
-	if c.collect {
+	if operands, ok := wrappers(name); ok {
 		c.candidates(name, rest, operands, depth)
-		return
-	}
-	for i := 0; i < len(rest); i++ {
-		switch a := rest[i]; {
-		case name == "env" && (a == "-S" || a == "--split-string") && i+1 < len(rest):
-			c.literal(rest[i+1], depth)
-			return
-		case strings.HasPrefix(a, "-"):
-			if valueFlags.MatchString(a) && (name != "env" || a == "-u" || a == "-C") && name != "exec" && name != "command" && name != "time" {
-				i++
-			}
-		case strings.Contains(a, "=") && name == "env":
-		case operands > 0:
-			operands--
-		default:
-			c.argv(rest[i:], depth+1)
-			return
-		}
 	}
 }
 
