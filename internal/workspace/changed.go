@@ -28,6 +28,7 @@ type want struct {
 	objects.Entry
 	from  string // commit that it comes from
 	sum   string // id of the content as it lies on disk: OID, unless it was converted
+	laid  int64  // how long that is; a file of another length is another one, and need not be read
 	stamp stamp  // as it was seen to be right; zero: must be read
 }
 
@@ -161,7 +162,7 @@ func (t *Tree) baseline(ctx context.Context) error {
 	err = visit(ctx, t.Dir, t.wants, func(i, at int, name string, err error) {
 		w := &t.wants[i]
 		if err == nil {
-			err = w.note(at, name, now, t.mirror.Format)
+			err = w.note(ctx, at, name, now, t.mirror.Format)
 		}
 		if err != nil {
 			mu.Lock()
@@ -175,18 +176,19 @@ func (t *Tree) baseline(ctx context.Context) error {
 	return first
 }
 
-func (w *want) note(at int, name string, now time.Time, format string) error {
+func (w *want) note(ctx context.Context, at int, name string, now time.Time, format string) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
 	if w.isFile() && (st.Size != w.Size || w.sum == "") {
-		sum, err := sumFile(at, name, st.Size, format)
+		sum, err := sumFile(ctx, at, name, st.Size, format)
 		if err != nil {
 			return err
 		}
 		w.sum = sum
 	}
+	w.laid = st.Size
 	w.trust(&st, now)
 	return nil
 }
@@ -231,7 +233,7 @@ func (t *Tree) changed(ctx context.Context) ([]string, error) {
 	var out []string
 	err = visit(ctx, t.Dir, t.wants, func(i, at int, name string, err error) {
 		w := &t.wants[i]
-		if err == nil && w.holds(at, name, now, t.mirror.Format) {
+		if err == nil && w.holds(ctx, at, name, now, t.mirror.Format) {
 			return
 		}
 		mu.Lock()
@@ -239,6 +241,9 @@ func (t *Tree) changed(ctx context.Context) ([]string, error) {
 		out = append(out, w.Path)
 	})
 	if err != nil {
+		return nil, fmt.Errorf("compare %s with its commit: %w", t.Dir, err)
+	}
+	if err := ctx.Err(); err != nil { // what was not read to its end counts for nothing
 		return nil, fmt.Errorf("compare %s with its commit: %w", t.Dir, err)
 	}
 	if !t.pointerHolds() {
@@ -259,7 +264,7 @@ func (t *Tree) pointerHolds() bool {
 }
 
 // holds reports whether a path is what it must be. What cannot be read is not.
-func (w *want) holds(at int, name string, now time.Time, format string) bool {
+func (w *want) holds(ctx context.Context, at int, name string, now time.Time, format string) bool {
 	var st unix.Stat_t
 	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return false
@@ -273,8 +278,8 @@ func (w *want) holds(at int, name string, now time.Time, format string) bool {
 		return kind == unix.S_IFDIR
 	case w.Mode == objects.ModeLink && kind == unix.S_IFLNK:
 		sum, _ = sumLink(at, name, format)
-	case w.isFile() && kind == unix.S_IFREG && (w.Mode == objects.ModeExec) == (st.Mode&0o100 != 0) && st.Mode&0o400 != 0:
-		sum, _ = sumFile(at, name, st.Size, format)
+	case w.isFile() && kind == unix.S_IFREG && st.Size == w.laid && (w.Mode == objects.ModeExec) == (st.Mode&0o100 != 0) && st.Mode&0o400 != 0:
+		sum, _ = sumFile(ctx, at, name, st.Size, format)
 	}
 	if sum != w.sum {
 		return false
@@ -293,7 +298,7 @@ func blobHash(format string, n int64) hash.Hash {
 	return h
 }
 
-func sumFile(at int, name string, size int64, format string) (string, error) {
+func sumFile(ctx context.Context, at int, name string, size int64, format string) (string, error) {
 	fd, err := folder.OpenAt(at, name, folder.OpenFile, 0)
 	if err != nil {
 		return "", err
@@ -304,10 +309,23 @@ func sumFile(at int, name string, size int64, format string) (string, error) {
 		return "", unix.EINVAL
 	}
 	h := blobHash(format, size)
-	if _, err := io.Copy(h, io.LimitReader(f, size+1)); err != nil {
+	if _, err := io.Copy(h, io.LimitReader(until{ctx, f}, size+1)); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// until is a file that is read for as long as ctx lasts.
+type until struct {
+	ctx context.Context //nolint:containedctx // of one read
+	f   *os.File
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.f.Read(p)
 }
 
 func sumLink(at int, name, format string) (string, error) {

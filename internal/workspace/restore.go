@@ -239,7 +239,7 @@ func (p *patcher) putFile(made *os.Root, w *want) error {
 	if _, err := io.Copy(io.MultiWriter(out, h), in); err != nil {
 		return err
 	}
-	w.sum = fmt.Sprintf("%x", h.Sum(nil))
+	w.sum, w.laid = fmt.Sprintf("%x", h.Sum(nil)), info.Size()
 	if err := out.Chmod(info.Mode().Perm()); err != nil {
 		return err
 	}
