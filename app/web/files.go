@@ -1,13 +1,16 @@
 package web
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/store"
@@ -32,7 +35,7 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request, v *viewer, run store
 	if slices.Contains(logs(), name) {
 		return s.log(w, r, run, name)
 	}
-	body, err := s.DB.File(r.Context(), run.ID, name)
+	body, size, err := s.DB.OpenFile(r.Context(), run.ID, name)
 	if errors.Is(err, store.ErrNotFound) {
 		h.Set("Content-Security-Policy", policy)
 		h.Del("Content-Disposition")
@@ -41,9 +44,41 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request, v *viewer, run store
 	if err != nil {
 		return err
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client may be gone
+	defer body.Close()
+	begin := bufio.NewReaderSize(body, 64<<10)
+	if _, err := begin.Peek(begin.Size()); err != nil && !errors.Is(err, io.EOF) { // so that it can be answered
+		return err
+	}
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	if _, err := io.Copy(struct{ io.Writer }{s.patient(w)}, struct{ io.Reader }{begin}); err != nil { // in parts
+		panic(http.ErrAbortHandler) // a part must not look like the whole
+	}
 	return nil
+}
+
+// leastRate is how many bytes in a second a client of large files takes at least.
+const leastRate = 16 << 10
+
+// A patient writer gives a client as long as what it gets is large.
+type patient struct {
+	http.ResponseWriter
+	ctl   *http.ResponseController
+	begun time.Time
+	sent  int64
+}
+
+func (s *Site) patient(w http.ResponseWriter) *patient {
+	return &patient{ResponseWriter: w, ctl: http.NewResponseController(w), begun: s.Now()}
+}
+
+// Write implements [http.ResponseWriter].
+func (p *patient) Write(b []byte) (int, error) {
+	p.sent += int64(len(b))
+	until := p.begun.Add(writeTime + time.Duration(p.sent/leastRate)*time.Second)
+	if err := p.ctl.SetWriteDeadline(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return p.ResponseWriter.Write(b)
 }
 
 // readable reports whether a file is text for people. The answer's headers say so, or have it saved.
@@ -57,11 +92,11 @@ func readable(name string) bool {
 
 // log gives a file that is stored by line.
 func (s *Site) log(w http.ResponseWriter, r *http.Request, run store.Run, name string) error {
-	p := &runPage{Run: run, db: s.DB}
+	p, to := &runPage{Run: run, db: s.DB}, s.patient(w)
 	begun := false
 	end, err := p.each(r.Context(), name, 0, func(l store.Line) error {
 		begun = true
-		_, err := w.Write(append(l.Body, '\n'))
+		_, err := to.Write(append(l.Body, '\n'))
 		return err
 	})
 	switch {

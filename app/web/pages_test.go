@@ -2,8 +2,12 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -389,6 +393,55 @@ func TestPaid(t *testing.T) {
 		p := &runPage{Run: store.Run{State: test.state}, Progress: progress{Agents: test.agents}}
 		if got := p.Paid(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// A largest keeps how much was written at once.
+type largest struct {
+	*httptest.ResponseRecorder
+	most int
+}
+
+func (l *largest) Write(b []byte) (int, error) {
+	l.most = max(l.most, len(b))
+	return l.ResponseRecorder.Write(b)
+}
+
+// A large file is sent in parts, and to a slow client for as long as it takes.
+func TestLargeFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := recorded(t)
+	random := make([]byte, 32<<20)
+	_, _ = rand.Read(random)
+	put(t, dir, "outputs/large.bin", string(random))
+	put(t, dir, "outputs/large.txt", hex.EncodeToString(random))
+	w.importRun("r", dir)
+	w.save(store.Run{ID: "r", Repo: "acme/repo2", RepoID: 2, Number: 1, State: store.Finished})
+	one := &largest{ResponseRecorder: httptest.NewRecorder()}
+	w.site.Handler().ServeHTTP(one, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/runs/r/files/outputs/large.bin", nil))
+	if one.Code != http.StatusOK || !bytes.Equal(one.Body.Bytes(), random) || one.Header().Get("Content-Length") != strconv.Itoa(len(random)) {
+		t.Errorf("status %d, %d bytes", one.Code, one.Body.Len())
+	}
+	if one.most > 1<<20 {
+		t.Errorf("%d bytes are written at once", one.most)
+	}
+	server := httptest.NewUnstartedServer(w.site.Handler())
+	server.Config.WriteTimeout = time.Second
+	server.Start()
+	defer server.Close()
+	for name, want := range map[string]int{"outputs/large.bin": len(random), "outputs/large.txt": 2 * len(random)} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/runs/r/files/"+name, nil)
+		res, err := server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		got, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || len(got) != want {
+			t.Errorf("%s: a slow client gets %d bytes of %d: %v", name, len(got), want, err)
 		}
 	}
 }
