@@ -93,7 +93,7 @@ var shownBy = map[string][]string{
 	"own_makes_new_python_untrusted":     {"own_made_python", "own_makes_edited_python", "own_runs_less_python"},
 	"own_script_node_untrusted":          {"own_generate_go", "own_make_go_untrusted", "own_packages_go"},
 	"panic":                              {"crash", "panic_base"},
-	"phantom":                            {"phantom_new"},
+	"phantom":                            {"phantom_beside", "phantom_new"},
 	"planted_tape":                       {"planted"},
 	"product_data_node_untrusted":        {"product_scripts_node_untrusted"},
 	"product_module_python_untrusted":    {"product_env_rust_untrusted", "product_named_test_c_untrusted", "product_rules_make_untrusted"},

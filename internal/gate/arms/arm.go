@@ -233,6 +233,7 @@ func (a *Arm) packagesOnce(ctx context.Context, s Selection, dirs []string) (res
 		a.Evidence = append(a.Evidence, step.Evidence)
 		suite := stream.Suite(step.Evidence, a.on.Executor.Tree(a.Side).Dir)
 		suite.SetEcosystem(c.Eco)
+		a.on.Tests.Phantoms.ForgiveIn(suite)
 		out.Add(suite)
 	}
 	return out, nil
