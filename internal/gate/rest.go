@@ -150,9 +150,36 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 			return suite, ended(ran), nil
 		}
 	}
+	switch took := r.tests.Logged() - (until - left); {
+	case !r.silentRest(u, suite):
+	case 2*took > left-took: // on both sides that takes as long again on each, and the base is set up
+		return suite, restLate, nil
+	default:
+		return suite, restFails, nil
+	}
 	r.rested.Add(suite)
 	r.count(suite)
 	return suite, restPasses, nil
+}
+
+// silentRest says whether tests of a project may have been silent on the head, which only the base's
+// show: some are skipped, or none of them passed. Packages of a module that the change affects
+// otherwise import nothing that it changes.
+func (r *runner) silentRest(u restUnit, suite Suite) bool {
+	passed, skipped := 0, 0
+	for _, t := range suite {
+		switch {
+		case t.Leaf && t.Status == Passed:
+			passed++
+		case t.Leaf && t.Status == Skipped:
+			skipped++
+		}
+	}
+	return slices.ContainsFunc(u.plan.Projects, func(p ecosystem.Project) bool {
+		return len(p.Test) > 0 && (skipped > 0 || passed == 0 && slices.ContainsFunc(r.sides.Plans[Base].Files, func(f string) bool {
+			return ecosystem.Inside(p.Dir, f) && languages.IsTestSource(f)
+		}))
+	})
 }
 
 func ended(s Step) restEnd {
