@@ -151,7 +151,7 @@ var shownBy = map[string][]string{
 // processor: rounds of tests that disagree, races, fuzzing, compilers and package managers.
 var longScenarios = []string{
 	"alone", "base_broken", "behaviour", "behaviour_gone", "behaviour_gone_alone", "beside_files_python",
-	"beside_python_stumbles", "build_head", "build_rewrites_tests", "cannot_apply_node", "chdir_untrusted",
+	"beside_python_stumbles", "build_apart_rust", "build_head", "build_rewrites_tests", "cannot_apply_node", "chdir_untrusted",
 	"comments_and_tests", "conftest_new", "data_above_conftest_python_untrusted", "data_by_pattern_untrusted",
 	"data_elsewhere_python", "declared_data_cmake_untrusted", "document_tests_untrusted", "exit_inside",
 	"fake_events", "first_leaves_rest", "fixtures_shipped_untrusted", "flaky", "flaky_known", "flaky_new", "fuzz",
@@ -169,7 +169,7 @@ var longScenarios = []string{
 	"moved_in_node", "moved_tests_bug_cmake_untrusted", "mutants", "mutants_bound", "named_cases_node", "names_made_up", "names_made_up_rows",
 	"names_made_up_subtests", "names_shift", "needs_api_node", "new_alike_old", "node_behaviour_same",
 	"node_built", "node_no_tests", "node_silent", "old_failure_python", "order_aside_python",
-	"own_differs_go_untrusted", "own_made_brought_python", "own_makes_new_python_untrusted",
+	"own_differs_go_untrusted", "own_harness_rust", "own_made_brought_python", "own_makes_new_python_untrusted",
 	"own_runs_more_node_untrusted", "own_script_edited_go_untrusted", "own_script_node_untrusted",
 	"own_target_renamed_go", "own_value_go_untrusted", "panic", "permission", "phantom",
 	"planted_tape", "preexisting", "presets_cmake_untrusted", "product_data_configured_python_untrusted",
@@ -178,7 +178,7 @@ var longScenarios = []string{
 	"regressed", "removed_skipped", "required_missing", "rest_late", "restart_steering",
 	"restart_steering_bug_untrusted", "retried_new", "rewritten_awaits_node_untrusted", "rewritten_go_untrusted",
 	"rewritten_new_name_go_untrusted", "rewritten_wraps_helper_python_untrusted",
-	"rewritten_wraps_python_untrusted", "ruby_rake_pattern", "ruby_test_unit", "script_compares_cmake",
+	"rewritten_wraps_python_untrusted", "ruby_rake_pattern", "ruby_test_unit", "script_compares_cmake", "shared_examples_ruby",
 	"script_shell_node", "service_postgres", "signature_rust", "stale_lock_rust_untrusted", "stops_pytest",
 	"tagged_tests", "target_script", "test_pattern_python_untrusted", "test_settings_python_untrusted",
 	"tests_elsewhere_doctest", "tests_elsewhere_make", "tests_elsewhere_node", "tests_linked_folder",

@@ -134,6 +134,28 @@ func TestFind(t *testing.T) {
 			tools: "cargo",
 			want:  "Rust in .\n  setup cargo fetch --locked\n  build cargo build --offline --workspace\n  test cargo test --offline --no-fail-fast --workspace\n",
 		},
+		"builds below another one that are none of its parts": {
+			files: map[string]string{
+				"r/Cargo.toml": "[workspace]\nmembers = [\"core\"]\nexclude = [\"plugin\", \"plain\", \"fixtures\"]\n", "r/core/Cargo.toml": "[package]\nname = \"core\"\n",
+				"r/plugin/Cargo.toml": "[package]\nname = \"plugin\"\n", "r/plugin/src/lib.rs": "#[test]\nfn a() {}\n",
+				"r/plain/Cargo.toml": "[package]\nname = \"plain\"\n", "r/plain/src/lib.rs": "",
+				"r/fixtures/bad/Cargo.toml": "[package]\nname = \"bad\"\n", "r/fixtures/bad/tests/a.rs": "#[test]\nfn a() { panic!() }\n",
+				"r/path/Cargo.toml": "[package]\nname = \"path\"\n", "r/path/tests/a.rs": "",
+				"m/pom.xml":      "<modules><!-- <module>gone</module> --><module>core</module></modules><profile><modules><module>more/pom.xml</module></modules></profile>",
+				"m/core/pom.xml": "<module>inner</module>", "m/core/inner/pom.xml": "", "m/core/inner/src/test/java/ATest.java": "", "m/more/pom.xml": "", "m/more/src/test/java/ATest.java": "",
+				"m/android/pom.xml": "<module>tests</module>", "m/android/tests/pom.xml": "", "m/android/tests/src/test/java/ATest.java": "",
+				"m/gone/pom.xml": "", "m/gone/src/test/java/ATest.java": "", "m/core/src/it/a/pom.xml": "", "m/core/src/it/a/src/test/java/ATest.java": "", "m/sample/pom.xml": "",
+				"g/settings.gradle": "include 'a'", "g/a/build.gradle": "", "g/a/src/test/java/ATest.java": "", "g/tool/settings.gradle.kts": "", "g/tool/src/test/java/ATest.java": "",
+				"x/mix.exs": "def project, do: [app: :x]", "x/installer/mix.exs": "", "x/installer/test/a_test.exs": "", "x/installer/templates/a/mix.exs": "", "x/installer/templates/a/test/a_test.exs": "",
+				"u/mix.exs": "def project, do: [apps_path: \"apps\"]", "u/apps/a/mix.exs": "", "u/apps/a/test/a_test.exs": "", "u/tool/mix.exs": "", "u/tool/test/a_test.exs": "",
+				"n/All.sln": `Project("{9A}") = "A.Tests", "a\A.Tests\A.Tests.csproj", "{1}"`, "n/a/A.Tests/A.Tests.csproj": "", "n/a/A.sln": `Project("{9A}") = "A.Tests", "A.Tests\A.Tests.csproj", "{1}"`,
+				"n/b/B.slnx": `<Solution><Project Path="B.Tests/B.Tests.csproj" /></Solution>`, "n/b/B.Tests/B.Tests.csproj": "", "n/c/C.Tests/C.Tests.csproj": "", "n/c/C/C.csproj": "",
+			},
+			want: "Rust in r: no cargo on this machine\nRust in r/plugin: no cargo on this machine\n" +
+				"Java in g: no java on this machine\nJava in g/tool: no java on this machine\nJava in m: no java on this machine\nJava in m/android: no java on this machine\nJava in m/gone: no java on this machine\n" +
+				".NET in n: no dotnet on this machine\n.NET in n/b: no dotnet on this machine\n.NET in n/c/C.Tests: no dotnet on this machine\n" +
+				"Elixir in u: no mix on this machine\nElixir in u/tool: no mix on this machine\nElixir in x: no mix on this machine\nElixir in x/installer: no mix on this machine\n",
+		},
 		"nextest is there, and not called": {
 			files: map[string]string{"Cargo.toml": "[package]\nname = \"a\"\n", ".config/nextest.toml": ""},
 			tools: "cargo cargo-nextest",

@@ -18,6 +18,7 @@ var (
 	cargoStdout  = pattern.New(`^---- (.+?) stdout ----$`)
 	cargoEnd     = pattern.New(`^test result: .*?(?:; (\d+) failed;|$)`)
 	cargoBegin   = pattern.New(`^running \d+ tests?$`)
+	cargoFailed  = pattern.New(`^error: (?:doc)?test failed, to rerun pass `)
 	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
 	docFile      = pattern.New(`^(\S.*?\.\w+) -( .*)?$`)
 )
@@ -105,7 +106,9 @@ func crateName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 // ParseCargo reads the text of "cargo test". Which program's tests follow is
 // said by the lines "Running" of cargo itself, and which source a program is made of by the
 // artifacts before them: else programs of one name are numbered, in their order. A program
-// that begins and does not report its end has ended before its tests did.
+// that begins and does not report its end has ended before its tests did. One that reports none
+// (harness = false) is a test of its own by what cargo says of its end, and so is one that fails
+// although none of its tests does.
 func ParseCargo(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	program, crate, said := "", "", saying{at: -1}
@@ -113,6 +116,14 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 	times := map[string]int{} // by program: each member of a workspace can have one of that name
 	var tests map[string]int  // of the program that runs, where they stand in out
 	running, counted, failed := false, 0, 0
+	silent, before := false, 0 // of the program: it has reported no test, which would be the last of out; failures before it
+	whole := func() Outcome {
+		name := cargoMain
+		if n := times[program]; n > 1 {
+			name = fmt.Sprintf("%s[%d]", name, n)
+		}
+		return Outcome{pkg: cargoPkg(program), name: name, status: Passed}
+	}
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(plainText(string(line)), "\r\n")
 		if program == "" && strings.HasPrefix(text, cargoArtifact) { // what tests print comes later
@@ -129,6 +140,21 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 				times[program] = max(times[program], 1) // the first can be one that is named
 			}
 			times[program]++
+			said.begin(out, -1)
+			silent, before = true, failed
+			out = append(out, whole())
+			said.begin(out, len(out)-1)
+			continue
+		}
+		if cargoFailed.MatchString(text) && !running && program != "" {
+			switch {
+			case silent:
+				out[len(out)-1].status = Failed
+			case failed == before:
+				o := whole()
+				o.status, o.output = Failed, "it fails, and none of its tests does"
+				out = append(out, o)
+			}
 			continue
 		}
 		switch m := cargoTest.FindStringSubmatch(text); {
@@ -136,6 +162,9 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 			said.begin(out, -1)
 			if running {
 				return out, errEnded
+			}
+			if silent {
+				out, silent = out[:len(out)-1], false
 			}
 			running, tests = true, map[string]int{}
 		case m != nil && running:
@@ -176,6 +205,9 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 	}
 	return out, disagree(counted, failed)
 }
+
+// cargoMain is what the whole of a program is called that reports no tests.
+const cargoMain = "main"
 
 func cargoPkg(program string) string {
 	if program == "" {

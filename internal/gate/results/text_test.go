@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,6 +88,40 @@ func TestCargoPrograms(t *testing.T) {
 		why, _ := c.Gap()
 		if got != want || (why == "") != (want != "") || strings.Contains(c.Rest(), "compiler-artifact") {
 			t.Errorf("%s:\n%q, want %q; gap %q, rest %q", text, got, want, why, c.Rest())
+		}
+	}
+}
+
+// A program of cargo without tests that are reported is a test of its own, and so is what fails of
+// one although its tests pass.
+func TestCargoWithoutHarness(t *testing.T) {
+	t.Parallel()
+	const hash = "-0123456789abcdef)\n"
+	const lib = "     Running unittests src/lib.rs (target/debug/deps/m" + hash
+	const one = "\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n\n"
+	const cli = "     Running tests/cli.rs (target/debug/deps/cli" + hash + "checks all\n"
+	const failed = "error: test failed, to rerun pass `--test cli`\n"
+	const end = "error: 1 target failed:\n    `--test cli`\n"
+	for text, want := range map[string]string{
+		lib + one + cli:                                    "cli.rs main pass; lib.rs a pass",
+		cli + failed + lib + one + end:                     "cli.rs main fail; lib.rs a pass",
+		lib + one + cli + failed + end:                     "cli.rs main fail; lib.rs a pass",
+		cli + one + failed + end:                           "cli.rs a pass; cli.rs main fail",
+		cli + strings.ReplaceAll(one, "1 test", "0 tests"): "cli.rs a pass",
+		cli + failed + cli:                                 "cli.rs main fail; cli.rs main[2] pass",
+		cli + "   Doc-tests m\n" + strings.ReplaceAll(one, "test a", "test src/a.rs - a (line 3)"): "cli.rs main pass; m src/a.rs - a pass",
+	} {
+		out, err := ParseCargo([]byte(text))
+		var got []string
+		for _, o := range out {
+			got = append(got, o.pkg[strings.LastIndex(o.pkg, "/")+1:]+" "+o.name+" "+string(o.status))
+			if o.name == "main" && o.status == Failed && o.output == "" {
+				t.Errorf("%s: it says nothing", text)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, "; ") != want || err != nil {
+			t.Errorf("%s:\n%q, want %q; %v", text, got, want, err)
 		}
 	}
 }

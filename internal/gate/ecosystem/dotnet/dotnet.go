@@ -2,6 +2,7 @@
 package dotnet
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 func dotnetClasses() ecosystem.ClassTable {
@@ -56,6 +58,27 @@ var (
 	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
 )
 
+// A project in a solution, of the old format and of the one in XML.
+var inSln = pattern.New(`(?m)^\s*Project\("[^"]*"\)\s*=\s*"[^"]*",\s*"([^"]+\.\w+proj)"|<Project\s[^>]*\bPath="([^"]+)"`)
+
+// inSolution are the projects that the commands for a solution build, as paths in the repository;
+// of one that names none all below it, and of a project itself.
+func inSolution(s *ecosystem.Survey, file string) []string {
+	if !slices.Contains([]string{".sln", ".slnx"}, path.Ext(file)) {
+		return []string{file}
+	}
+	var out []string
+	for _, m := range inSln.FindAllSubmatch(s.Read(".", file), -1) {
+		out = append(out, path.Join(path.Dir(file), strings.ReplaceAll(string(m[1])+string(m[2]), `\`, "/")))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return slices.DeleteFunc(slices.Clone(s.Files), func(f string) bool {
+		return !strings.HasSuffix(f, "proj") || !ecosystem.Inside(path.Dir(file), f)
+	})
+}
+
 func findDotnetProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var solutions, projects []string
 	for _, f := range s.Files {
@@ -67,14 +90,22 @@ func findDotnetProjects(s *ecosystem.Survey) []ecosystem.Project {
 			projects = append(projects, f)
 		}
 	}
-	if len(solutions) == 0 {
-		solutions = slices.DeleteFunc(projects, func(f string) bool { return !dotnetTests.MatchString(f) })
-	}
+	depth := func(a, b string) int { return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")) }
+	sorted.By(solutions, depth) // those above first
+	projects = slices.DeleteFunc(projects, func(f string) bool { return !dotnetTests.MatchString(f) })
+	whole := len(solutions) == 0
+	parts := map[string]bool{} // projects of solutions that are found
 	var out []ecosystem.Project
-	for _, f := range solutions {
+	for _, f := range slices.Concat(solutions, projects) {
 		dir := path.Dir(f)
-		if slices.ContainsFunc(out, func(p ecosystem.Project) bool { return ecosystem.Inside(p.Dir, dir) }) {
+		around := slices.ContainsFunc(out, func(p ecosystem.Project) bool { return ecosystem.Inside(p.Dir, dir) })
+		named := inSolution(s, f)
+		apart := slices.ContainsFunc(named, func(p string) bool { return !parts[p] && dotnetTests.MatchString(p) && s.Has(".", p) })
+		if around && (whole || !apart || slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !s.Apart(dir, func(name string) bool { return dotnetTests.MatchString(path.Join(dir, name)) })) {
 			continue
+		}
+		for _, p := range named {
+			parts[p] = true
 		}
 		p := ecosystem.Project{Dir: dir, What: ".NET solution " + path.Base(f), Why: []string{f}}
 		if !s.Tools.Has("dotnet") {

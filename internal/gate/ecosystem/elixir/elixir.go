@@ -99,12 +99,23 @@ var (
 	elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined`)
 )
 
+// mixApps is the folder in which an umbrella has its parts, in its mix.exs.
+var mixApps = pattern.New(`(?m)^[^#\n]*\bapps_path:\s*"([^"]+)"`)
+
 func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
 	dirs := s.Dirs("mix.exs")
 	for _, dir := range dirs {
 		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && ecosystem.Inside(o, dir) }) {
-			continue // a part of an umbrella
+			part := slices.ContainsFunc(dirs, func(o string) bool {
+				m := mixApps.FindSubmatch(s.Read(o, "mix.exs"))
+				return m != nil && path.Dir(dir) == path.Join(o, string(m[1]))
+			})
+			if part || !s.Apart(dir, func(name string) bool {
+				return strings.HasPrefix(name, "test/") && strings.HasSuffix(name, "_test.exs")
+			}) {
+				continue
+			}
 		}
 		p := ecosystem.Project{Dir: dir, What: "Elixir project", Why: []string{path.Join(dir, "mix.exs")}}
 		if dir != "." {

@@ -96,14 +96,17 @@ func New() *ecosystem.Ecosystem {
 var javaMissing = pattern.New(`symbol:\s+(?:method|class|variable|constructor|interface) (\w+)|(?:u|U)nresolved reference:? '?(\w+)|package (?:\w+\.)*(\w+) does not exist`)
 
 // findJavaProjects makes a project of each build: a folder with its file that
-// lies in no other one.
+// lies in no other one, or is no part of that and has tests.
 func findJavaProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
 	dirs := s.Dirs("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
-	for _, dir := range dirs {
-		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && ecosystem.Inside(o, dir) }) {
+	parts := map[string]bool{} // of a build of Maven
+	for _, dir := range dirs { // each behind those above it
+		below := slices.ContainsFunc(dirs, func(o string) bool { return o != dir && ecosystem.Inside(o, dir) })
+		if below && (parts[dir] || !buildsApart(s, dir)) {
 			continue
 		}
+		mavenModules(s, dir, parts)
 		if s.Has(dir, "pom.xml") {
 			out = append(out, mavenProject(s, dir))
 		} else {
@@ -111,6 +114,41 @@ func findJavaProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	return out
+}
+
+// buildsApart says whether a folder below another build has a build of its own, with tests: a build
+// of Maven that is no module, or settings of Gradle.
+func buildsApart(s *ecosystem.Survey, dir string) bool {
+	gradle := s.First(dir, "build.gradle", "build.gradle.kts") != ""
+	own := s.First(dir, "settings.gradle", "settings.gradle.kts") != "" || s.Has(dir, "pom.xml") && !gradle
+	return own && path.Base(dir) != "buildSrc" && !ecosystem.InFolder(dir+"/", "src", "target", "build") && s.Apart(dir, func(name string) bool {
+		return strings.HasPrefix(name, "src/test/") || strings.Contains(name, "/src/test/")
+	})
+}
+
+var (
+	pomComment = pattern.New(`(?s)<!--.*?-->`)
+	pomModule  = pattern.New(`<(?:module|subproject)>\s*([^<]+?)\s*</`)
+)
+
+// mavenModules adds the folders that the build in one brings with it, in all of its profiles
+// (https://maven.apache.org/pom.html#Aggregation). One whose name is computed can be any below.
+func mavenModules(s *ecosystem.Survey, dir string, parts map[string]bool) {
+	pom := pomComment.ReplaceAllString(string(s.Read(dir, "pom.xml")), "")
+	for _, m := range pomModule.FindAllStringSubmatch(pom, -1) {
+		at := path.Join(dir, m[1])
+		if strings.HasSuffix(at, ".xml") {
+			at = path.Dir(at)
+		}
+		if strings.Contains(m[1], "$") {
+			for _, f := range s.Below(dir) {
+				parts[path.Join(dir, path.Dir(f))] = true
+			}
+		} else if !parts[at] {
+			parts[at] = true
+			mavenModules(s, at, parts)
+		}
+	}
 }
 
 // javaBuild is a project whose tool is a wrapper in it, or a program.

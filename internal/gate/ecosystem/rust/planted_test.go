@@ -16,9 +16,11 @@ func TestPlant(t *testing.T) {
 	trees.Plant(t, New(), map[string]string{
 		"member/src/lib.rs":   "pub fn add() {}\n",
 		"member/tests/all.rs": "#[test]\nfn adds() {}\n",
+		"member/tests/cli.rs": "fn main() {}\n",
 	}, []trees.Planting{
 		{Command: cargo, Passing: "member/src/lib.rs", At: "member/src/lib.rs", Pkg: "member/src/lib.rs", Has: "pub fn add() {}\n\n#[cfg(test)]\nmod qz {", Run: "cargo test --lib 2>&1"},
 		{Command: cargo, Passing: "member/tests/all.rs", At: "member/tests/all.rs", Pkg: "member/tests/all.rs", Has: "fn adds() {}\n\n#[cfg(test)]\nmod qz {", Run: "cargo test --test all 2>&1"},
+		{Command: cargo, Passing: "member/tests/cli.rs"},
 	})
 }
 

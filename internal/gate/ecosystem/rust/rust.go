@@ -78,12 +78,32 @@ func findRustProjects(s *ecosystem.Survey) []ecosystem.Project {
 	for _, dir := range dirs {
 		manifest, broken := ecosystem.ParseTOML(s.Read(dir, "Cargo.toml"))
 		root := slices.Contains(roots, dir)
-		if !root && (!broken && !manifest.Has("package") || slices.ContainsFunc(roots, func(r string) bool { return ecosystem.Inside(r, dir) })) {
+		if !root && (!broken && !manifest.Has("package") || slices.ContainsFunc(roots, func(r string) bool { return ecosystem.Inside(r, dir) }) && !excluded(s, dir, roots)) {
 			continue
 		}
 		out = append(out, rustProject(s, dir, manifest, root))
 	}
 	return out
+}
+
+// rustTested is what a source with tests has.
+var rustTested = pattern.New(`#\[(?:\w+::)*test\b|\bcfg\(test\)`)
+
+// excluded says whether the workspace around a package excludes it, so that no other command runs
+// the tests that it has. Others below a workspace are its members, or cargo refuses them
+// (https://doc.rust-lang.org/cargo/reference/workspaces.html#the-members-and-exclude-fields).
+func excluded(s *ecosystem.Survey, dir string, roots []string) bool {
+	around := "" // the innermost
+	for _, r := range roots {
+		if ecosystem.Inside(r, dir) && len(r) > len(around) || around == "" && r == "." {
+			around = r
+		}
+	}
+	manifest, _ := ecosystem.ParseTOML(s.Read(around, "Cargo.toml"))
+	out := slices.ContainsFunc(manifest.Table("workspace").Texts("exclude"), func(e string) bool { return ecosystem.Inside(path.Join(around, e), dir) })
+	return out && s.Apart(dir, func(name string) bool {
+		return path.Ext(name) == ".rs" && rustTested.Match(s.Read(dir, name))
+	})
 }
 
 func rustProject(s *ecosystem.Survey, dir string, manifest ecosystem.TOML, workspace bool) ecosystem.Project {
@@ -204,9 +224,15 @@ func adoptCargo(c ecosystem.Command, words []string) (ecosystem.Command, bool) {
 	return cargoTests(c, strings.Join(words, " ")), true
 }
 
+// ownMain is what a program of tests has that runs them by itself.
+var ownMain = pattern.New(`(?m)^\s*(?:pub\s+)?(?:async\s+)?fn\s+main\s*\(|\b\w+_main!`)
+
 // plantCargo plants behind what a file has: Rust finds no test in a file that no other
-// one names.
+// one names. A program without the harness of Rust has none.
 func plantCargo(_ ecosystem.Command, file, src, name string) ecosystem.Planted {
+	if ownMain.MatchString(src) && !ecosystem.InFolder(file, "src") {
+		return ecosystem.Planted{}
+	}
 	return ecosystem.Planted{Path: file, Package: file, Text: src + "\n#[cfg(test)]\nmod " + name + " {\n    #[test]\n    fn " + name + "() {\n        assert_eq!(1, 2);\n    }\n}\n"}
 }
 
