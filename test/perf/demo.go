@@ -39,7 +39,7 @@ func demo(ctx context.Context, l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := stripped.command(ctx, root, "go", slices.Concat([]string{"build"}, strings.Fields(string(flags)), []string{"-ldflags=-s -w", "-o", file, "./cmd/ycbot"})...); err != nil {
+	if _, err := stripped.command(ctx, root, slices.Concat([]string{"go", "build"}, strings.Fields(string(flags)), []string{"-ldflags=-s -w", "-o", file, "./cmd/ycbot"})...); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(file)
