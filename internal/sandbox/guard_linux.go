@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,6 +49,7 @@ type volume struct {
 	left int64                         // inodes, the same; some file systems have no such number and always say 0
 	next struct{ bytes, inodes int64 } // how much of both may go before the directories are measured again
 	due  time.Time                     // when they are measured in any case
+	dark time.Time                     // since when more is gone than was found, and the command has what cannot be looked at
 }
 
 // reserve is the free space that must remain, no matter who used it up.
@@ -115,7 +118,7 @@ func (g *guard) exceeded(m *member) string {
 		return "memory"
 	}
 	for i := range g.volumes {
-		if limit := g.volumes[i].exceeded(g); limit != "" {
+		if limit := g.volumes[i].exceeded(g, m); limit != "" {
 			return limit
 		}
 	}
@@ -123,7 +126,7 @@ func (g *guard) exceeded(m *member) string {
 }
 
 // exceeded names the limit that was passed on one volume.
-func (v *volume) exceeded(g *guard) string {
+func (v *volume) exceeded(g *guard, m *member) string {
 	free, left, ok := freeSpace(v.dirs[0])
 	if !ok {
 		return ""
@@ -142,7 +145,11 @@ func (v *volume) exceeded(g *guard) string {
 		return ""
 	}
 	began := g.now()
-	bytes, entries := g.measure(*v)
+	bytes, entries, closed := g.measure(*v)
+	if g.disk > 0 && bytes < g.disk && gone >= g.disk {
+		more, all := family.unlinked(m, v.dev)
+		bytes, closed = bytes+more, closed || !all
+	}
 	ended := g.now()
 	v.due = ended.Add(max(measureEvery, measureShare*ended.Sub(began)))
 	v.next.bytes, v.next.inodes = gone+max(g.disk-bytes, 1<<20), made+max(g.inodes-entries, 1000)
@@ -151,9 +158,22 @@ func (v *volume) exceeded(g *guard) string {
 		return "inodes"
 	case g.disk > 0 && bytes >= g.disk:
 		return "disk"
+	case !closed || gone-bytes < max(g.disk, 1) && made-entries < max(g.inodes, 1):
+		v.dark = time.Time{}
+	case v.dark.IsZero():
+		v.dark = ended
+	case ended.Sub(v.dark) < darkFor:
+	case g.disk > 0 && gone-bytes >= g.disk:
+		return "disk"
+	case g.inodes > 0 && made-entries >= g.inodes:
+		return "inodes"
 	}
 	return ""
 }
+
+// darkFor is for how long what the free space says of a command that hides what it wrote must
+// last: others write to the disk, too, and what they write is not held against it for less.
+const darkFor = 3 * time.Second
 
 // reserveInodes must remain, no matter who used them up.
 const reserveInodes = 20_000
@@ -175,22 +195,27 @@ func (*guard) settle(limit string) {
 // entries of folders that is. The time of a file's change of status cannot be set by
 // anybody. A file counts once in each folder that the command was given, because that is
 // what a copy of the folder takes; each of its names is an entry. It ends where there
-// are too many of them.
-func (g *guard) measure(v volume) (bytes, entries int64) {
+// are too many of them. closed says that the command has a folder that cannot be looked into.
+func (g *guard) measure(v volume) (bytes, entries int64, closed bool) {
 	since := g.started.Add(-stampGrain)
 	for _, dir := range v.dirs {
 		seen := map[uint64]bool{} // of files with several names
 		// A part is better than nothing, and the command is at work there.
 		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-			if err != nil {
+			if d == nil {
 				return nil
 			}
-			info, err := d.Info()
-			if err != nil {
+			info, infoErr := d.Info()
+			if infoErr != nil {
+				closed = closed || errors.Is(infoErr, fs.ErrPermission) // a folder that is listed and not entered
 				return nil
 			}
 			st, ok := info.Sys().(*syscall.Stat_t)
 			if !ok || time.Unix(st.Ctim.Unix()).Before(since) {
+				return nil
+			}
+			if err != nil { // the folder was counted before
+				closed = closed || errors.Is(err, fs.ErrPermission)
 				return nil
 			}
 			if entries++; g.inodes > 0 && entries >= g.inodes {
@@ -206,7 +231,7 @@ func (g *guard) measure(v volume) (bytes, entries int64) {
 			return nil
 		})
 	}
-	return bytes, entries
+	return bytes, entries, closed
 }
 
 // threads is how many threads the machine has, from one small file.
@@ -266,6 +291,36 @@ func (k *processFamily) memory(m *member) int64 {
 		pages += p.pages
 	}
 	return pages * int64(os.Getpagesize())
+}
+
+// unlinked is how much the processes of m have on a device in open files without a name, and
+// whether that is all: a process can keep others from looking at its files, and have one in
+// its memory alone.
+func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
+	k.mu.Lock()
+	mine, _ := k.of(m, processes())
+	k.mu.Unlock()
+	all = true
+	seen := map[uint64]bool{}
+	mapped := fmt.Appendf(nil, " %02x:%02x ", unix.Major(dev), unix.Minor(dev))
+	for _, p := range mine {
+		dir := "/proc/" + strconv.Itoa(p.pid)
+		fds, err := os.ReadDir(dir + "/fd")
+		all = all && !errors.Is(err, fs.ErrPermission)
+		for _, fd := range fds {
+			var st unix.Stat_t
+			if unix.Stat(dir+"/fd/"+fd.Name(), &st) == nil && st.Nlink == 0 && st.Dev == dev && st.Mode&unix.S_IFMT == unix.S_IFREG && !seen[st.Ino] {
+				seen[st.Ino] = true
+				size += st.Blocks * 512
+			}
+		}
+		maps, err := os.ReadFile(dir + "/maps")
+		all = all && !errors.Is(err, fs.ErrPermission)
+		for line := range bytes.Lines(maps) {
+			all = all && !(bytes.Contains(line, mapped) && bytes.HasSuffix(line, []byte(" (deleted)\n")))
+		}
+	}
+	return size, all
 }
 
 // machineMemory is how much memory the machine has.

@@ -25,7 +25,7 @@ func TestGuardCountsOneCommand(t *testing.T) {
 		{time.Now().Add(time.Second / 2), 0},
 	} {
 		g := newGuard(Limits{Disk: 1 << 30, Inodes: 1000}, nil, func() time.Time { return c.started }, []string{dir})
-		if _, entries := g.measure(g.volumes[0]); entries != c.entries {
+		if _, entries, _ := g.measure(g.volumes[0]); entries != c.entries {
 			t.Errorf("%d entries since %s, want %d", entries, c.started, c.entries)
 		}
 	}

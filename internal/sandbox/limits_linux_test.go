@@ -68,6 +68,30 @@ func TestDiskLimit(t *testing.T) {
 	}
 }
 
+// What a command writes into files without a name, or where the harness may not look, counts.
+func TestDiskLimitUnseen(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"basic", "full"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits.Disk = 64 << 20 })
+		const write = `for i in {1..100}; do head -c 4000000 /dev/zero >&3; sleep 0.02; done; sleep 20`
+		for name, text := range map[string]string{
+			"without a name":  `exec 3>f; rm f; ` + write,
+			"mapped":          `exec python3 -c 'import mmap, os, time; f = open("f", "w+b"); os.unlink("f"); f.truncate(400000000); m = mmap.mmap(f.fileno(), 400000000); f.close(); [(m.write(bytes(4000000)), time.sleep(0.02)) for i in range(100)]; time.sleep(20)'`,
+			"in a closed one": `mkdir d; exec 3>d/f; chmod 0 d; ` + write,
+		} {
+			t.Run(mode+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "d"), 0o700) })
+				res := run(t, sb, sandbox.Command{Argv: bash(text), Dir: dir, Writable: []string{dir}})
+				if res.Limit != "disk" || res.Exit != 137 {
+					t.Errorf("limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
+				}
+			})
+		}
+	}
+}
+
 // A command that makes too many files, or too many names of one, is ended for it, and
 // what it leaves can be removed.
 func TestInodeLimit(t *testing.T) {
