@@ -37,7 +37,7 @@ func (c *checker) mutation(name string, rest []string, depth int) {
 	if what := publishes(name, rest); what != "" {
 		c.mutates(what, append([]string{name}, rest...))
 	}
-	for _, first := range running[name] {
+	for _, first := range running()[name] {
 		if words := strings.Fields(first); len(words) == 0 || slices.Contains(rest, words[0]) {
 			c.candidates(name, rest, len(words)+1, depth) // one may be an environment
 		}
@@ -106,19 +106,18 @@ var unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 
 // valued are options of git's commands whose value is the next word, which is none of the
 // words and options that say what the command does.
-var valued = map[string][]string{
-	"branch": {"--format", "--sort"},
-	"config": {"-f", "--file", "--blob", "--type", "--default", "--comment", "--value"},
-	"notes":  {"--ref"},
-	"tag":    {"--format", "--sort"},
-}
+var valued = table(`
+branch: --format, --sort
+config: -f, --file, --blob, --type, --default, --comment, --value
+notes: --ref
+tag: --format, --sort`)
 
 // withoutValues is rest without the values of such options.
 func withoutValues(sub string, rest []string) []string {
 	var out []string
 	for i := 0; i < len(rest); i++ {
 		out = append(out, rest[i])
-		if slices.ContainsFunc(valued[sub], func(f string) bool { return short(rest[i], f) }) {
+		if slices.ContainsFunc(valued()[sub], func(f string) bool { return short(rest[i], f) }) {
 			i++
 		}
 	}
@@ -143,7 +142,8 @@ func gitMutates(sub string, rest []string) bool {
 			operands++
 		}
 	}
-	has := func(flags ...string) bool {
+	has := func(text string) bool {
+		flags := strings.Fields(text)
 		return slices.ContainsFunc(rest, func(a string) bool {
 			word, _, _ := strings.Cut(a, "=")
 			return slices.ContainsFunc(flags, func(f string) bool {
@@ -151,7 +151,8 @@ func gitMutates(sub string, rest []string) bool {
 			})
 		})
 	}
-	lists := func(flags ...string) bool { // what a later word may take back counts for nothing
+	lists := func(text string) bool { // what a later word may take back counts for nothing
+		flags := strings.Fields(text)
 		return slices.ContainsFunc(rest, func(a string) bool {
 			word, _, _ := strings.Cut(a, "=")
 			return slices.Contains(flags, word) || slices.Contains(flags, "-n") && strings.HasPrefix(a, "-n")
@@ -164,14 +165,14 @@ func gitMutates(sub string, rest []string) bool {
 		"quiltimport", "history", "refs", "for-each-repo", "merge-index", "merge-one-file", "index-pack", "prune-packed", "receive-pack":
 		return true
 	case "apply":
-		return has("--index", "--cached", "--intent-to-add", "-N", "--3way", "-3")
+		return has("--index --cached --intent-to-add -N --3way -3")
 	case "branch":
-		reads := lists("-a", "--all", "-r", "--remotes", "-l", "--list", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-		changes := has("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move", "--copy", "--force", "-u", "--set-upstream-to", "--unset-upstream", "--edit-description", "--track", "-t", "--no-track")
+		reads := lists("-a --all -r --remotes -l --list --show-current --contains --no-contains --merged --no-merged --points-at")
+		changes := has("-d -D -m -M -c -C -f --delete --move --copy --force -u --set-upstream-to --unset-upstream --edit-description --track -t --no-track")
 		return changes || operands > 0 && !reads
 	case "config":
-		reads := lists("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "-l", "--list") || first == "get" || first == "list"
-		changes := has("--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit")
+		reads := lists("--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list") || first == "get" || first == "list"
+		changes := has("--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit")
 		return changes || !reads && (operands > 1 || slices.Contains([]string{"set", "unset", "edit"}, first))
 	case "hash-object":
 		return has("-w")
@@ -184,7 +185,7 @@ func gitMutates(sub string, rest []string) bool {
 	case "rerere":
 		return first != "" && first != "status" && first != "diff"
 	case "restore":
-		return has("--staged", "-S", "--source", "-s")
+		return has("--staged -S --source -s")
 	case "sparse-checkout":
 		return first != "" && first != "list"
 	case "stash":
@@ -192,10 +193,10 @@ func gitMutates(sub string, rest []string) bool {
 	case "submodule":
 		return first != "" && first != "status" && first != "summary"
 	case "symbolic-ref":
-		return operands > 1 || has("-d", "--delete")
+		return operands > 1 || has("-d --delete")
 	case "tag":
-		reads := lists("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify")
-		return has("-d", "--delete", "-f", "--force", "-a", "-s", "-u", "-m", "-F") || operands > 0 && !reads
+		reads := lists("-l --list -n --contains --no-contains --points-at --merged --no-merged -v --verify")
+		return has("-d --delete -f --force -a -s -u -m -F") || operands > 0 && !reads
 	case "worktree":
 		return first != "" && first != "list"
 	case "bisect":

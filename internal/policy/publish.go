@@ -4,92 +4,123 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// table reads lines of a program, a colon, and what it has, parted by commas. As text it takes a
+// third of the room in the program, and is read when it is needed.
+func table(text string) func() map[string][]string {
+	return sync.OnceValue(func() map[string][]string {
+		out := map[string][]string{}
+		for line := range strings.Lines(strings.TrimSpace(text)) {
+			name, has, _ := strings.Cut(strings.TrimSpace(line), ":")
+			for one := range strings.SplitSeq(has, ",") {
+				out[name] = append(out[name], strings.TrimSpace(one))
+			}
+		}
+		return out
+	})
+}
+
 // publishing has for each program how calls of it begin that send a package, an image, a
 // release or a commit to others, or that make a version for it; flags are left out of them.
 // "" is any call.
-var publishing = map[string][]string{
-	"npm": {
-		"publish", "unpublish", "deprecate", "undeprecate", "dist-tag add", "dist-tag rm", "owner add", "owner rm", "access set", "access grant", "access revoke",
-		"token create", "token revoke", "trust", "stage publish",
-	},
-	"pnpm":             {"publish", "unpublish", "deprecate", "dist-tag add", "dist-tag rm"},
-	"bun":              {"publish"},
-	"yarn":             {"publish", "version", "npm publish", "npm tag add", "npm tag remove", "tag add", "tag remove", "owner add", "owner remove", "workspaces foreach npm publish"},
-	"lerna":            {"publish", "version"},
-	"rush":             {"publish", "version"},
-	"changeset":        {"publish", "tag"},
-	"beachball":        {"publish"},
-	"nx":               {"release"},
-	"np":               {""},
-	"release-it":       {""},
-	"semantic-release": {""},
-	"standard-version": {""},
-	"jsr":              {"publish"},
-	"deno":             {"publish"},
-	"vsce":             {"publish", "unpublish"},
-	"ovsx":             {"publish"},
-	"cargo":            {"publish", "yank", "owner", "release", "smart-release", "workspaces publish", "ws publish", "dist host"},
-	"cargo-release":    {""},
-	"poetry":           {"publish"},
-	"uv":               {"publish"},
-	"flit":             {"publish"},
-	"hatch":            {"publish"},
-	"pdm":              {"publish"},
-	"rye":              {"publish"},
-	"maturin":          {"publish", "upload"},
-	"twine":            {"upload", "register"},
-	"anaconda":         {"upload"},
-	"gem":              {"push", "yank", "owner", "release"},
-	"rake":             {"release"},
-	"docker":           {"push", "image push", "manifest push", "plugin push", "compose push", "buildx imagetools create"},
-	"docker-compose":   {"push"},
-	"podman":           {"push", "image push", "manifest push"},
-	"nerdctl":          {"push", "image push", "compose push"},
-	"buildah":          {"push", "manifest push"},
-	"crane":            {"push", "copy", "cp", "append", "tag", "delete", "mutate", "rebase", "flatten"},
-	"regctl":           {"image copy", "image mod", "artifact put", "tag rm"},
-	"skopeo":           {"push", "copy", "sync", "delete"},
-	"oras":             {"push", "copy", "cp", "attach", "tag"},
-	"helm":             {"push", "copy", "cm-push"},
-	"ko":               {"build", "publish", "resolve", "apply", "create"},
-	"goreleaser":       {"release", "publish", "announce", "continue"},
-	"nuget":            {"push", "delete"},
-	"dotnet":           {"nuget push", "nuget delete"},
-	"choco":            {"push"},
-	"paket":            {"push"},
-	"mix":              {"hex.publish", "hex.retire", "hex.owner"},
-	"rebar3":           {"hex publish", "hex cut", "hex retire"},
-	"cabal":            {"upload"},
-	"stack":            {"upload"},
-	"luarocks":         {"upload"},
-	"dart":             {"pub publish"},
-	"flutter":          {"pub publish"},
-	"pod":              {"trunk push", "repo push"},
-	"opam":             {"publish"},
-	"elm":              {"publish"},
-	"nimble":           {"publish"},
-	"lein":             {"deploy", "release"},
-	"sbt":              {"publish", "publishSigned", "release"},
-	"hg":               {"push", "commit", "ci"},
-	"svn":              {"commit", "ci", "import"},
-	"bzr":              {"push", "commit"},
-	"fossil":           {"push", "sync", "commit"},
-	"jj":               {"git push"},
-	"darcs":            {"push", "record", "send"},
-	"sl":               {"push", "commit"},
-	"cvs":              {"commit", "ci", "import"},
-}
+var publishing = table(`
+npm: publish, unpublish, deprecate, undeprecate, dist-tag add, dist-tag rm, owner add, owner rm, access set, access grant, access revoke, token create, token revoke, trust, stage publish
+pnpm: publish, unpublish, deprecate, dist-tag add, dist-tag rm
+bun: publish
+yarn: publish, version, npm publish, npm tag add, npm tag remove, tag add, tag remove, owner add, owner remove, workspaces foreach npm publish
+lerna: publish, version
+rush: publish, version
+changeset: publish, tag
+beachball: publish
+nx: release
+np:
+release-it:
+semantic-release:
+standard-version:
+jsr: publish
+deno: publish
+vsce: publish, unpublish
+ovsx: publish
+cargo: publish, yank, owner, release, smart-release, workspaces publish, ws publish, dist host
+cargo-release:
+poetry: publish
+uv: publish
+flit: publish
+hatch: publish
+pdm: publish
+rye: publish
+maturin: publish, upload
+twine: upload, register
+anaconda: upload
+gem: push, yank, owner, release
+rake: release
+docker: push, image push, manifest push, plugin push, compose push, buildx imagetools create
+docker-compose: push
+podman: push, image push, manifest push
+nerdctl: push, image push, compose push
+buildah: push, manifest push
+crane: push, copy, cp, append, tag, delete, mutate, rebase, flatten
+regctl: image copy, image mod, artifact put, tag rm
+skopeo: push, copy, sync, delete
+oras: push, copy, cp, attach, tag
+helm: push, copy, cm-push
+ko: build, publish, resolve, apply, create
+goreleaser: release, publish, announce, continue
+nuget: push, delete
+dotnet: nuget push, nuget delete
+choco: push
+paket: push
+mix: hex.publish, hex.retire, hex.owner
+rebar3: hex publish, hex cut, hex retire
+cabal: upload
+stack: upload
+luarocks: upload
+dart: pub publish
+flutter: pub publish
+pod: trunk push, repo push
+opam: publish
+elm: publish
+nimble: publish
+lein: deploy, release
+sbt: publish, publishSigned, release
+hg: push, commit, ci
+svn: commit, ci, import
+bzr: push, commit
+fossil: push, sync, commit
+jj: git push
+darcs: push, record, send
+sl: push, commit
+cvs: commit, ci, import`)
 
 // running are the programs that run the one that follows these words of theirs.
-var running = map[string][]string{
-	"npx": {""}, "pnpx": {""}, "bunx": {""}, "uvx": {""}, "npm": {"exec", "x"}, "pnpm": {"dlx", "exec"}, "yarn": {"dlx", "exec"}, "bun": {"x"},
-	"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "rustup": {"run"}, "direnv": {"exec"}, "asdf": {"exec"},
-	"pipx": {"run"}, "uv": {"run", "tool run"}, "poetry": {"run"}, "pdm": {"run"}, "rye": {"run"}, "hatch": {"run"}, "pipenv": {"run"}, "bundle": {"exec"}, "mise": {"exec", "x"},
-}
+var running = table(`
+npx:
+pnpx:
+bunx:
+uvx:
+npm: exec, x
+pnpm: dlx, exec
+yarn: dlx, exec
+bun: x
+conda: run
+mamba: run
+micromamba: run
+rustup: run
+direnv: exec
+asdf: exec
+pipx: run
+uv: run, tool run
+poetry: run
+pdm: run
+rye: run
+hatch: run
+pipenv: run
+bundle: exec
+mise: exec, x`)
 
 // triedOnly says whether a command only says what it would do. An option that is taken back, or
 // that may be the value of another one, does not make it so.
@@ -134,7 +165,7 @@ func publishes(name string, rest []string) string {
 		s := strings.Fields(sequence)
 		return len(words) >= len(s) && slices.Equal(words[:len(s)], s)
 	}
-	for _, first := range running[name] {
+	for _, first := range running()[name] {
 		if !is(first) {
 			continue
 		}
@@ -147,7 +178,7 @@ func publishes(name string, rest []string) string {
 			}
 		}
 	}
-	sent := slices.ContainsFunc(publishing[name], is)
+	sent := slices.ContainsFunc(publishing()[name], is)
 	switch {
 	case name == "npm" || name == "pnpm" || name == "bun":
 		sent = sent || is("version") && len(words) > 1
