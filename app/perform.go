@@ -47,6 +47,8 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	err = w.insist(ctx, slow, func() error {
 		end, cancel := after(ctx)
 		defer cancel()
+		end, stop := soon(end, ctx)
+		defer stop()
 		return mirror.Finish(end)
 	})
 	if err = errors.Join(err, mirror.Close()); err != nil {
@@ -89,7 +91,7 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // also of a run that was asked to end
 	inner, cancel := context.WithCancelCause(life)
-	copied := &copier{w: w, mirror: mirror, end: end}
+	copied := &copier{w: w, mirror: mirror, end: end, asked: inner}
 	copied.ended.Go(func() { copied.late(life) })
 	words := make(chan string)
 	copied.ended.Go(func() { w.listen(life, a, words) })
@@ -138,6 +140,7 @@ type copier struct {
 	mirror *store.Mirror
 	end    context.CancelCauseFunc // of the run
 	ended  sync.WaitGroup
+	asked  context.Context //nolint:containedctx // ends when the run is asked to end
 
 	mu   sync.Mutex
 	last time.Time
@@ -169,7 +172,7 @@ func (c *copier) kept(ctx context.Context) error {
 	if c.w.DB.Postgres() == nil {
 		return nil
 	}
-	return c.w.insist(ctx, func(error) bool { return true }, func() error {
+	return c.w.insist(ctx, func(error) bool { return c.asked.Err() == nil }, func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.copy(ctx)
@@ -197,8 +200,26 @@ func (w *Worker) insist(ctx context.Context, passes func(error) bool, do func() 
 	}
 }
 
+// lastCopy is how long a copy may take when the run was asked to end.
+const lastCopy = 20 * time.Second
+
+// leftTime is how long it may take to have on this machine what another has of a run with a result.
+const leftTime = 5 * time.Minute
+
+// soon is ctx, which ends a while after asked has: no stop waits for a bucket that does not answer.
+func soon(ctx, asked context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(asked, func() {
+		t := time.AfterFunc(lastCopy, cancel)
+		context.AfterFunc(ctx, func() { t.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
 // copy copies. That another worker goes on with the run ends it here.
 func (c *copier) copy(ctx context.Context) error {
+	ctx, cancel := soon(ctx, c.asked)
+	defer cancel()
 	err := c.mirror.Sync(ctx)
 	if errors.Is(err, store.ErrDiverged) {
 		c.end(err)
@@ -230,14 +251,14 @@ func (c *copier) late(ctx context.Context) {
 
 // finish says how a run ended, and then keeps that it did.
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
-	ctx, cancel := after(ctx)
-	defer cancel()
 	if rep == nil && !e.Unseen {
 		var err error
-		if e, err = w.left(ctx, run, a, e); err != nil {
+		if e, err = w.left(context.WithoutCancel(ctx), run, a, e); err != nil {
 			return err
 		}
 	}
+	ctx, cancel := after(ctx)
+	defer cancel()
 	published, err := h.Finish(ctx, a, rep, e)
 	if published != nil && published.Verdict != report.Error && e.Kind == "" { // it had come to its end
 		e.Failure = nil
@@ -260,16 +281,6 @@ func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment
 // left has on this machine what a run left, which another may have had it, and returns how the run
 // ends: a stop came too late where its result stands.
 func (w *Worker) left(ctx context.Context, run store.Run, a Assignment, e Ending) (Ending, error) {
-	mirror, err := w.DB.Mirror(ctx, run.ID, a.Dir)
-	if err == nil {
-		err = mirror.Close()
-	}
-	switch {
-	case blobsAway(err):
-		return e, err
-	case err != nil:
-		w.Log.WarnContext(ctx, "what the run left cannot be read", "run", run.ID, "error", err)
-	}
 	if e.Kind != "" {
 		over, err := w.Queue.Concluded(ctx, a.Job.ID)
 		if err != nil {
@@ -278,6 +289,22 @@ func (w *Worker) left(ctx context.Context, run store.Run, a Assignment, e Ending
 		if over {
 			e.Kind, e.Failure = "", nil
 		}
+	}
+	within := leftTime
+	if e.Kind != "" {
+		within = lastCopy
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	mirror, err := w.DB.Mirror(ctx, run.ID, a.Dir)
+	if err == nil {
+		err = mirror.Close()
+	}
+	if err != nil {
+		if e.Kind == "" && (blobsAway(err) || ctx.Err() != nil) { // its result may be there
+			return e, err
+		}
+		w.Log.WarnContext(ctx, "what the run left cannot be read", "run", run.ID, "error", err)
 	}
 	return e, nil
 }

@@ -18,12 +18,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // A desk is a worker with a database of its own, and a host that notes what it is asked
@@ -53,13 +55,16 @@ type desk struct {
 func newDesk(t *testing.T) *desk { t.Helper(); return newDeskAt(t, "") }
 
 // newDeskAt is newDesk on a PostgreSQL; empty: SQLite.
-func newDeskAt(t *testing.T, url string) *desk {
+func newDeskAt(t *testing.T, url string) *desk { t.Helper(); return newDeskWith(t, url, nil) }
+
+// newDeskWith is newDeskAt with a bucket for blobs; nil: that of the database.
+func newDeskWith(t *testing.T, url string, bucket blobs.Bucket) *desk {
 	t.Helper()
 	d := &desk{now: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), config: config.Default()}
 	d.facts = job.Facts{Actor: "write", Author: "write", HeadSHA: headOID, BaseSHA: baseOID, HeadRepo: 5, BaseRepo: 5, Paths: []string{"a"}}
 	d.verify = func(context.Context) (*report.Report, error) { return &report.Report{Verdict: report.Pass}, nil }
 	clock := func() time.Time { return d.now }
-	db, err := store.Open(t.Context(), store.Options{URL: url, Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: clock})
+	db, err := store.Open(t.Context(), store.Options{URL: url, Path: filepath.Join(t.TempDir(), "ycbot.db"), Bucket: bucket, Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,6 +465,71 @@ func TestWorkBlobsAway(t *testing.T) {
 	}
 	if err := <-done; err != nil || d.state(t, pushed()) != "finished PASS" {
 		t.Errorf("error %v, the run is %q", err, d.state(t, pushed()))
+	}
+}
+
+// A silentBucket accepts and does not answer.
+type silentBucket struct {
+	blobs.Bucket
+	asked chan struct{}
+}
+
+func (b silentBucket) Put(ctx context.Context, _ string, _ []byte) error {
+	select {
+	case b.asked <- struct{}{}:
+	default:
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A stop ends a run also while the bucket does not answer, in the middle of it or when it has its
+// result, and that is posted.
+func TestWorkBlobsSilent(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"in the middle", "at the end"} {
+		for _, where := range []string{"SQLite", "PostgreSQL"} {
+			t.Run(when+" on "+where, func(t *testing.T) {
+				t.Parallel()
+				url := ""
+				if where == "PostgreSQL" {
+					url = storetest.Postgres(t)
+				}
+				bucket := silentBucket{blobs.File{Dir: t.TempDir()}, make(chan struct{}, 1)}
+				d := newDeskWith(t, url, bucket)
+				write := func(a Assignment) {
+					if err := os.WriteFile(filepath.Join(a.Dir, "large.txt"), make([]byte, 1<<20), 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+				d.live = func(a Assignment, l Link) {
+					write(a)
+					if when == "in the middle" {
+						_ = l.Wrote() // is logged
+						if err := l.Kept(); err != nil {
+							d.verify = func(context.Context) (*report.Report, error) { return nil, err }
+						}
+					}
+				}
+				d.enqueue(t, pushed())
+				ctx, cancel := context.WithCancelCause(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- d.Work(ctx, pushed()) }()
+				<-bucket.asked
+				cancel(&queue.Cancelled{Reason: queue.Stopped})
+				select {
+				case err := <-done:
+					if err != nil {
+						t.Error(err)
+					}
+				case <-time.After(3 * time.Minute):
+					t.Fatal("the job does not end")
+				}
+				if got := d.state(t, pushed()); !strings.HasPrefix(got, "stopped") {
+					t.Errorf("the run is %q, the host was asked %q", got, d.notes)
+				}
+			})
+		}
 	}
 }
 

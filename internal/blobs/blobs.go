@@ -11,6 +11,7 @@ package blobs
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"context"
@@ -61,7 +62,13 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // A Store keeps blobs in a bucket. Its errors but those of a caller's own context,
 // [ErrNotFound] and [ErrCorrupt] are [ErrAway].
-type Store struct{ Bucket Bucket }
+type Store struct {
+	Bucket Bucket
+	Within time.Duration // how long the bucket may take for one thing; 0: a minute
+}
+
+// within bounds what the bucket may take.
+func (s *Store) within() time.Duration { return cmp.Or(s.Within, time.Minute) }
 
 // suffix of all keys: what is stored is gzip, which other programs read as well.
 const suffix = ".gz"
@@ -82,7 +89,9 @@ func (s *Store) Put(ctx context.Context, run string, data []byte) (Digest, error
 		err = z.Close()
 	}
 	if err == nil {
-		err = s.Bucket.Put(ctx, key(run, d), b.Bytes())
+		asked, cancel := context.WithTimeout(ctx, s.within())
+		defer cancel()
+		err = s.Bucket.Put(asked, key(run, d), b.Bytes())
 	}
 	return d, away(ctx, "store blob "+key(run, d), err)
 }
@@ -90,11 +99,15 @@ func (s *Store) Put(ctx context.Context, run string, data []byte) (Digest, error
 // Open reads a blob of size bytes. The reader returns [ErrCorrupt] in place of io.EOF where
 // they were not those of the digest, so what was read counts only when all was.
 func (s *Store) Open(ctx context.Context, run string, d Digest, size int64) (io.ReadCloser, error) {
-	body, err := s.Bucket.Get(ctx, key(run, d))
+	asked, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(s.within(), cancel)
+	body, err := s.Bucket.Get(asked, key(run, d))
+	late.Stop()
 	if err != nil {
+		cancel()
 		return nil, away(ctx, "read blob "+key(run, d), err)
 	}
-	return &reader{ctx: ctx, body: body, name: key(run, d), want: d, left: size, hash: sha256.New()}, nil
+	return &reader{ctx: ctx, body: body, name: key(run, d), want: d, left: size, hash: sha256.New(), within: s.within(), cancel: cancel}, nil
 }
 
 // Read is all of a blob.
@@ -109,7 +122,7 @@ func (s *Store) Read(ctx context.Context, run string, d Digest, size int64) ([]b
 
 // Tidy removes the blobs of a run but those that keep names, and returns how many.
 func (s *Store) Tidy(ctx context.Context, run string, keep func(Digest) bool) (int, error) {
-	keys, err := s.Bucket.List(ctx, run+"/")
+	keys, err := s.list(ctx, run+"/")
 	if err != nil {
 		return 0, away(ctx, "list blobs of run "+run, err)
 	}
@@ -118,7 +131,7 @@ func (s *Store) Tidy(ctx context.Context, run string, keep func(Digest) bool) (i
 		if d, ok := parse(path.Base(k)); ok && keep(d) {
 			continue
 		}
-		if err := s.Bucket.Delete(ctx, k); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := s.remove(ctx, k); err != nil && !errors.Is(err, ErrNotFound) {
 			return n, away(ctx, "remove blob "+k, err)
 		}
 		n++
@@ -146,7 +159,19 @@ func (s *Store) Check(ctx context.Context) error {
 		return err
 	}
 	_, err = s.Read(ctx, name, d, checkSize)
-	return errors.Join(err, away(ctx, "remove blob "+key(name, d), s.Bucket.Delete(ctx, key(name, d))))
+	return errors.Join(err, away(ctx, "remove blob "+key(name, d), s.remove(ctx, key(name, d))))
+}
+
+func (s *Store) list(ctx context.Context, prefix string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.within())
+	defer cancel()
+	return s.Bucket.List(ctx, prefix)
+}
+
+func (s *Store) remove(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.within())
+	defer cancel()
+	return s.Bucket.Delete(ctx, key)
 }
 
 const checkSize = int64(len("ycbot looks whether this can be written\n"))
@@ -182,6 +207,9 @@ type reader struct {
 	left int64
 	hash hash.Hash
 	err  error
+
+	within time.Duration // for one part of it
+	cancel func()        // ends what the bucket does
 }
 
 // Read implements io.Reader.
@@ -189,6 +217,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
+	defer time.AfterFunc(r.within, r.cancel).Stop()
 	if r.zip == nil {
 		if r.zip, r.err = gzip.NewReader(r.body); r.err != nil {
 			r.err = r.broken(r.err)
@@ -225,4 +254,7 @@ func (r *reader) broken(err error) error {
 }
 
 // Close implements io.Closer.
-func (r *reader) Close() error { return r.body.Close() }
+func (r *reader) Close() error {
+	defer r.cancel()
+	return r.body.Close()
+}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // What is stored comes back; the second time it is stored changes nothing, also where many
@@ -17,7 +19,7 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "a", "b")
-	s := &Store{File{dir}}
+	s := &Store{Bucket: File{dir}}
 	var digests []Digest
 	contents := [][]byte{{}, []byte("one\n"), bytes.Repeat([]byte("many\n"), 1<<20)}
 	for _, data := range contents {
@@ -68,7 +70,7 @@ func TestStore(t *testing.T) {
 func TestCorrupt(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
-	s := &Store{File{dir}}
+	s := &Store{Bucket: File{dir}}
 	data := []byte(strings.Repeat("output of a command\n", 100))
 	d, err := s.Put(ctx, "r", data)
 	if err != nil {
@@ -132,7 +134,7 @@ func TestFile(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
-	s := &Store{File{file}}
+	s := &Store{Bucket: File{file}}
 	if _, err := s.Put(ctx, "r", nil); !errors.Is(err, ErrAway) {
 		t.Errorf("a folder that is a file: %v", err)
 	}
@@ -156,5 +158,66 @@ func TestOpen(t *testing.T) {
 		if _, err := Open(address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
+	}
+}
+
+// A silent bucket accepts and never answers; what is read of it stops in the middle.
+type silent struct{}
+
+func (silent) Put(ctx context.Context, _ string, _ []byte) error { <-ctx.Done(); return ctx.Err() }
+func (silent) Delete(ctx context.Context, _ string) error        { <-ctx.Done(); return ctx.Err() }
+func (silent) List(ctx context.Context, _ string) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silent) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if !strings.HasPrefix(key, "half/") {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })
+	go func() { _, _ = w.Write([]byte{0x1f, 0x8b, 8}) }()
+	return r, nil
+}
+
+// A bucket that does not answer is away after a time; a reader may take as long as it wants between.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	s := &Store{Bucket: silent{}, Within: 50 * time.Millisecond}
+	d := DigestOf([]byte("x"))
+	for name, do := range map[string]func(context.Context) error{
+		"put":       func(ctx context.Context) error { _, err := s.Put(ctx, "run", []byte("x")); return err },
+		"get":       func(ctx context.Context) error { _, err := s.Read(ctx, "run", d, 1); return err },
+		"get, half": func(ctx context.Context) error { _, err := s.Read(ctx, "half", d, 1); return err },
+		"tidy": func(ctx context.Context) error {
+			_, err := s.Tidy(ctx, "run", func(Digest) bool { return false })
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := do(ctx); !errors.Is(err, ErrAway) || ctx.Err() != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	whole := &Store{Bucket: File{Dir: t.TempDir()}, Within: 50 * time.Millisecond}
+	data := bytes.Repeat([]byte("0123456789"), 100_000)
+	sum, err := whole.Put(t.Context(), "run", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := whole.Open(t.Context(), "run", sum, int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	first := make([]byte, 10)
+	_, err = io.ReadFull(r, first)
+	time.Sleep(4 * whole.Within)
+	rest, more := io.ReadAll(r)
+	if err = errors.Join(err, more); err != nil || len(rest) != len(data)-10 {
+		t.Errorf("read slowly: %d bytes, %v", len(rest), err)
 	}
 }
