@@ -67,6 +67,11 @@ func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error)
 
 // Close implements [app.Host].
 func (h *jobHost) Close(ctx context.Context) {
+	if h.poster != nil {
+		if err := h.poster.Close(); err != nil {
+			h.log.WarnContext(ctx, "what was posted of a run is not closed", "error", err)
+		}
+	}
 	h.giveBack(ctx)
 	h.revoke(ctx, h.hub.Client)
 }

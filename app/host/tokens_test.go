@@ -6,13 +6,19 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/app/web"
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/store"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -120,5 +126,50 @@ func TestPublicOfNoInstallation(t *testing.T) {
 	}
 	if _, err := asks(b.Key, installed); err == nil || errors.Is(err, web.ErrUninstalled) {
 		t.Errorf("with a wrong key: %v", err)
+	}
+}
+
+// An attempt that fails after its begin was shown leaves nothing behind when its host is closed.
+func TestCloseAfterBegin(t *testing.T) { //nolint:paralleltest // it counts goroutines
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	server.AddUser("alice", 11, "User")
+	made := server.AddRepo(repo.Owner, repo.Name)
+	a := server.AddApp(7, "ycbot")
+	id := server.Install(a, map[string]string{"checks": "write", "contents": "read", "issues": "write", "pull_requests": "write"}, repo)
+	head := server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
+	n := server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
+	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
+	if err == nil {
+		err = db.Migrate(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	transport := &http.Transport{DisableKeepAlives: true}
+	s := &service{
+		o: &Options{ID: 7, Key: a.Key, GitHubURL: server.URL}, m: machine.Machine{Client: &http.Client{Transport: transport}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+		db: db, log: slog.New(slog.DiscardHandler), atEnd: func(func()) func() bool { return func() bool { return true } },
+	}
+	j := job.Job{ID: "job", Repo: event.Repo{ID: made.ID, Owner: repo.Owner, Name: repo.Name}, Number: n, HeadSHA: head, Installation: id}
+	attempt := func() {
+		h, err := s.host(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Begin(t.Context(), app.Assignment{Job: j, Run: "run", Dir: filepath.Join(t.TempDir(), "run")}); err != nil {
+			t.Fatal(err)
+		}
+		h.Close(t.Context())
+	}
+	shows := func() int {
+		stacks := make([]byte, 4<<20)
+		return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "pullrun.(*Poster).show(")
+	}
+	for range 20 {
+		attempt()
+	}
+	if n := shows(); n != 0 {
+		t.Errorf("%d attempts go on", n)
 	}
 }

@@ -29,6 +29,7 @@ type Poster struct {
 	news chan string         // the latest line of progress; nil: nothing is shown
 	so   chan *report.Report // what the decisive part came to
 	done chan struct{}
+	cut  context.CancelFunc // ends what is being shown
 }
 
 // A Record keeps what was posted of a run, and where and how.
@@ -58,6 +59,7 @@ func (s *Poster) Begin(ctx context.Context) error {
 		return err
 	}
 	s.news, s.so, s.done = make(chan string, 1), make(chan *report.Report, 1), make(chan struct{})
+	ctx, s.cut = context.WithCancel(ctx)
 	go s.show(ctx)
 	return nil
 }
@@ -120,6 +122,7 @@ func (s *Poster) stop() {
 		close(s.news)
 		<-s.done
 		s.news = nil
+		s.cut()
 	}
 }
 
@@ -138,8 +141,11 @@ func (s *Poster) Finish(ctx context.Context, dir string, rep *report.Report, e p
 	return s.publisher.Finish(ctx, t, rep, e)
 }
 
-// Close ends what Begin began.
+// Close ends what Begin began. What is being shown is not waited for.
 func (s *Poster) Close() error {
+	if s.news != nil {
+		s.cut()
+	}
 	s.stop()
 	return s.effects.Close()
 }

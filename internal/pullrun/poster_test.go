@@ -1,15 +1,21 @@
 package pullrun
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/rundir"
 )
 
@@ -33,6 +39,55 @@ func TestEffectsOfALiveRun(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A slow GitHub takes the begin of a run, and answers nothing after that.
+type slow struct {
+	publish.GitHub
+	asked chan struct{}
+}
+
+func (slow) CheckRuns(context.Context, github.Repo, string, string) ([]github.CheckRun, error) {
+	return nil, nil
+}
+
+func (slow) CreateCheckRun(_ context.Context, _ github.Repo, r github.CheckRun) (github.CheckRun, error) {
+	r.ID = 1
+	return r, nil
+}
+
+func (s slow) UpdateCheckRun(ctx context.Context, _ github.Repo, r github.CheckRun) (github.CheckRun, error) {
+	close(s.asked)
+	<-ctx.Done()
+	return r, ctx.Err()
+}
+
+// A poster is closed though GitHub does not answer what it shows.
+func TestCloseWhileShowing(t *testing.T) {
+	t.Parallel()
+	effects, err := OpenEffects(filepath.Join(t.TempDir(), "run"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hours atomic.Int64
+	m := machine.Machine{Now: func() time.Time { return time.Unix(3600*hours.Add(1), 0) }, Log: slog.New(slog.DiscardHandler)}
+	hub := slow{asked: make(chan struct{})}
+	poster := NewPoster(m, hub, Posting{Publish: config.Publish{Check: true}, Target: publish.Target{HeadSHA: "a", Job: "j"}}, effects, 0)
+	if err := poster.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	poster.Observe(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: "gate"}})
+	<-hub.asked
+	closed := make(chan error, 1)
+	go func() { closed <- poster.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it is not closed")
 	}
 }
 
