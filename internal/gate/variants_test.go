@@ -107,6 +107,7 @@ var shownBy = map[string][]string{
 	"removed_skipped":                    {"selected_away", "unskipped", "vanishes_again"},
 	"required_missing":                   {"required_weak"},
 	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node"},
+	"data_by_helper_untrusted":           {"data_by_helper_go_untrusted"},
 	"rest_late":                          {"rest_packages", "rest_projects", "rest_skipped_node"},
 	"restart_steering":                   {"restart_steering_bug"},
 	"restart_steering_bug_untrusted":     {"restart_steering_untrusted"},

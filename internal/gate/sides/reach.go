@@ -125,13 +125,30 @@ func (r *Reader) nearestPackage(by *ecosystem.Packages, name string) string {
 	}
 }
 
-// testsName says whether the base's tests in a folder name a file.
+// testsName says whether the base's tests in a folder name a file, or import code that is there for
+// tests and does.
 func (r *Reader) testsName(dir, file string) bool {
-	for _, f := range r.Plans[results.Base].Files {
-		if path.Dir(f) != dir || !languages.IsTestSource(f) {
-			continue
+	key := [2]string{dir, file}
+	if _, ok := r.naming[key]; !ok {
+		if r.naming == nil {
+			r.naming = map[[2]string]bool{}
 		}
-		if src, err := ecosystem.ReadInTree(r.Base.Dir, f); err == nil && classes.Names(string(src), dir, file) {
+		r.naming[key] = r.findNaming(dir, file)
+	}
+	return r.naming[key]
+}
+
+func (r *Reader) findNaming(dir, file string) bool {
+	var helpers []*baseSource
+	for _, f := range r.sourcesOfBase() {
+		if !f.test && path.Dir(f.name) != dir && len(helpers) < maxRead && (classes.MayHelpTests(f.name) || classes.InTestFolder(f.name)) &&
+			classes.Names(r.textOf(f), path.Dir(f.name), file) {
+			helpers = append(helpers, f)
+		}
+	}
+	for _, f := range r.sourcesOfBase() {
+		if f.test && path.Dir(f.name) == dir && (classes.Names(r.textOf(f), dir, file) ||
+			slices.ContainsFunc(helpers, func(h *baseSource) bool { return classes.Imports(r.textOf(f), dir, h.name) })) {
 			return true
 		}
 	}
@@ -152,7 +169,7 @@ func (r *Reader) filesReach(t Touch, id results.ID, eco string) (places []string
 	case t.examples:
 		return here, t.Path == file
 	case t.Class == compare.Test && !t.Mixed && t.eco != "" && t.eco != eco: // to these tests it is data, whatever its language makes of it
-		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit)
+		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit, file)
 	case t.Class == compare.Test && !t.Mixed && !languages.IsTestSource(file) && classes.ForTests(t.Path, r.readBase) != "":
 		return nil, true // the program whose tests these are is made of several files
 	case t.Class == compare.Test && !t.Mixed:
@@ -161,10 +178,10 @@ func (r *Reader) filesReach(t Touch, id results.ID, eco string) (places []string
 		if of := r.snapshotOf(t.Path); of != "" {
 			return here, of == file
 		}
-		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit)
+		return here, classes.Names(string(src), path.Dir(file), t.Path) || !r.namedElsewhere(t.Path, id.Unit, file)
 	case t.Class == compare.Data && classes.Names(string(src), path.Dir(file), t.Path):
 		return here, true
-	case t.Class == compare.Data && r.namedElsewhere(t.Path, id.Unit):
+	case t.Class == compare.Data && r.namedElsewhere(t.Path, id.Unit, file):
 		return nil, false
 	}
 	return nil, true
@@ -224,25 +241,61 @@ func importOf(file string) *regexp.Regexp {
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the
-// others have nothing to do with it. What conftest.py names may reach all of them.
-func (r *Reader) namedElsewhere(file, unit string) bool {
-	read, named := 0, false
-	for _, f := range r.sourcesOfBase() {
-		if !f.test || !ecosystem.Inside(unit, f.name) {
-			continue
-		}
-		if read++; read > maxRead {
+// others have nothing to do with it. What conftest.py names may reach all of them, and what
+// any file of theirs names those that name that one.
+func (r *Reader) namedElsewhere(file, unit, test string) bool {
+	named := false
+	for _, f := range r.namersOf(file) {
+		if f == nil {
 			return false
 		}
-		if !classes.Names(r.textOf(f), path.Dir(f.name), file) {
+		if !ecosystem.Inside(unit, f.name) {
 			continue
 		}
-		if path.Base(f.name) == "conftest.py" {
+		by := r.importers(f.name)
+		if path.Base(f.name) == "conftest.py" || by[test] || len(by) == 0 && !r.reportsOf(f.name) || classes.Words([]byte(r.testTexts[test]))[stemOf(f.name)] {
 			return false
 		}
 		named = true
 	}
 	return named
+}
+
+// namersOf are the test files of the base that name a file; the last one is nil where there are too
+// many to look at.
+func (r *Reader) namersOf(file string) []*baseSource {
+	out, ok := r.namers[file]
+	if ok {
+		return out
+	}
+	read := 0
+	for _, f := range r.sourcesOfBase() {
+		if !f.test {
+			continue
+		}
+		if read++; read > maxRead {
+			out = append(out, nil)
+			break
+		}
+		if classes.Names(r.textOf(f), path.Dir(f.name), file) {
+			out = append(out, f)
+		}
+	}
+	if r.namers == nil {
+		r.namers = map[string][]*baseSource{}
+	}
+	r.namers[file] = out
+	return out
+}
+
+// reportsOf says whether the base's run has a test of a file.
+func (r *Reader) reportsOf(file string) bool {
+	for id := range r.Suites[results.Base] {
+		if id.Package == file {
+			return true
+		}
+	}
+	return false
 }
 
 // Edits says whether the change alters, adds or takes away a line of the sources in

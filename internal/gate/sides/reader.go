@@ -37,6 +37,8 @@ type Reader struct {
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
 	testTexts map[string]string
 	importing map[string]map[string]bool
+	namers    map[string][]*baseSource       // which of them name a file, as far as that was asked for
+	naming    map[[2]string]bool             // whether those in a folder name a file, the same
 	byDir     map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
 }
 
