@@ -37,7 +37,7 @@ func (r *Reader) runTogether(t Touch, id results.ID, eco string) bool {
 func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, ok bool) {
 	unit := id.Unit
 	within := ecosystem.Inside(unit, t.Path)
-	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco) || t.Class != compare.Steering && !r.tested(t.eco)
+	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco) || t.Class != compare.Steering && !r.tested(t.eco) || r.foreign(t, id, eco)
 	if t.Class == compare.Steering {
 		concerns := within || ecosystem.Inside(path.Dir(t.Path), unit)
 		runsAny := id.Command != "" || r.Configured
@@ -59,6 +59,21 @@ func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, 
 		return r.packageSites(id, eco), r.packageReached(t, id, eco)
 	}
 	return r.filesReach(t, id, eco)
+}
+
+// foreign says whether a file of another language is data to the tests of one: by its class or its
+// folder, or as a file of these tests names it.
+func (r *Reader) foreign(t Touch, id results.ID, eco string) bool {
+	switch {
+	case t.Class == compare.Steering:
+		return false
+	case t.Class == compare.Data, ecosystem.InFolder(t.Path, classes.DataFolders...):
+		return true
+	}
+	return slices.ContainsFunc(r.namersOf(t.Path), func(f *baseSource) bool {
+		of := languages.Named(eco)
+		return f != nil && of != nil && of.IsTest != nil && of.IsTest(f.name) && ecosystem.Inside(id.Unit, f.name)
+	})
 }
 
 // above says whether a file that lies outside of the folder of a test's project belongs to its
