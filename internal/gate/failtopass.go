@@ -162,10 +162,11 @@ func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
 	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
 	fresh := r.changedTests()
-	deps, broken, failed := r.missing, len(rep.Dropped) > 0, false
+	deps, broken, failed, cut := r.missing, len(rep.Dropped) > 0, false, false
 	wants := r.sides.Wanting()
 	for id, o := range over {
 		h, ok := head[id]
+		cut = cut || id.Command != "" && o.Cut && o.Status == results.NotRun
 		switch {
 		case id.Test == "" && o.Status == Failed && o.Broken:
 			broken = true
@@ -196,6 +197,8 @@ func (r *runner) judgeOverlay(over Suite) {
 		rep.State, rep.Note = ReproNeedsDeps, "the change's tests need dependencies that only the change has: no reproduction claimed"
 	case broken:
 		rep.State, rep.Note = ReproNeedsAPI, r.needsAPI(over)
+	case cut:
+		rep.State, rep.Note = ReproEnvironment, "the change's tests do not come to their end without the change: no reproduction claimed"
 	case len(rep.PassOnBase) > 0:
 		rep.State, rep.Note = ReproPassOnBase, "the change's tests pass without the change as well"
 	case failed && !slices.ContainsFunc(slices.Collect(maps.Keys(over)), func(id ID) bool { return id.Test != "" }):

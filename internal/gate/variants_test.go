@@ -108,6 +108,7 @@ var shownBy = map[string][]string{
 	"required_missing":                   {"required_weak"},
 	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node"},
 	"data_by_helper_untrusted":           {"data_by_helper_go_untrusted"},
+	"hang":                               {"hang_fixed_python", "hang_kept_python"},
 	"rest_late":                          {"rest_packages", "rest_projects", "rest_skipped_node"},
 	"restart_steering":                   {"restart_steering_bug"},
 	"restart_steering_bug_untrusted":     {"restart_steering_untrusted"},

@@ -9,6 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -55,7 +56,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id results.ID, t re
 	if !broken && e.id.Command == "" && !e.whole() {
 		for have, test := range l.s { // the runner as a whole
 			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !languages.IsSource(have.Package) && !languages.ByPackage(e.eco)) && !ranIn(l.s, e) {
-				return status, have, test, true, false
+				return status, have, test, !l.k.ended(test), false
 			}
 		}
 	}
@@ -63,6 +64,12 @@ func (l *lookup) status(e *examined) (status compare.Status, id results.ID, t re
 		return l.unit(e)
 	}
 	return status, id, t, broken, crashed
+}
+
+// ended says whether a run took so long that it was ended: its tests start, and what became of them is
+// not known.
+func (k *keeper) ended(t results.Test) bool {
+	return slices.ContainsFunc(k.on.Executor.Steps, func(s ecosystem.Step) bool { return s.Evidence == t.Evidence && s.TimedOut })
 }
 
 // unit is how all tests of a folder ended, for a command of the base that is reported
