@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -38,7 +39,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 	if len(mine) == 0 {
 		return nil
 	}
-	objects := r.objects()
+	objects, joined := r.objects()
 	others := map[string]bool{} // what sources make that are called so: net_trace.o is none of trace.c
 	for _, f := range r.sides.Plans[Head].Files {
 		if e := languages.Of(f); e != nil && e.Objects != nil {
@@ -58,7 +59,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 				return name == end || (strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end)) && !others[name]
 			})
 		}
-		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path) {
+		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path, joined) || r.compiledByRule(f.Path) {
 			continue
 		}
 		out.Lines += len(f.Lines)
@@ -87,9 +88,9 @@ func (r *runner) builds(e *ecosystem.Ecosystem, name string) bool {
 	})
 }
 
-// objects are the base names of what compilers left in the prepared head.
-func (r *runner) objects() []string {
-	var out []string
+// objects are the base names of what compilers left in the prepared head, and joined what build systems
+// wrote there to compile several sources as one, as under CMAKE_UNITY_BUILD.
+func (r *runner) objects() (out, joined []string) {
 	n := 0
 	_ = fs.WalkDir(os.DirFS(r.executor.Prepared(Head).Tree.Dir), ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read has none
 		if n++; n > maxWalked {
@@ -98,18 +99,38 @@ func (r *runner) objects() []string {
 		if err == nil && d.Type().IsRegular() && slices.Contains([]string{".o", ".obj", ".lo"}, path.Ext(name)) {
 			out = append(out, d.Name())
 		}
+		if e := languages.Of(name); err == nil && d.Type().IsRegular() && strings.Contains(d.Name(), "unity") && e != nil && e.Objects != nil && len(e.Objects(name)) > 0 {
+			if src, err := ecosystem.ReadInTree(r.executor.Prepared(Head).Tree.Dir, name); err == nil {
+				joined = append(joined, string(src))
+			}
+		}
 		return nil
 	})
 	if n > maxWalked {
-		return nil
+		return nil, nil
 	}
-	return out
+	return out, joined
 }
 
-// included says whether another source of the head takes a source in by its name.
-func (r *runner) included(name string) bool {
+// compiledByRule says whether a rule of a Makefile around a source makes a program of it without an
+// object on the way, which a command that tests may run.
+func (r *runner) compiledByRule(name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			if src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(dir, file)); err == nil && native.CompilesWhole(string(src), path.Base(name)) {
+				return true
+			}
+		}
+		if dir == "." {
+			return false
+		}
+	}
+}
+
+// included says whether another source of the head, or one that is made, takes a source in by its name.
+func (r *runner) included(name string, joined []string) bool {
 	include := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<](?:[^">\n]*/)?` + regexp.QuoteMeta(path.Base(name)) + `[">]`)
-	return slices.ContainsFunc(r.sides.Plans[Head].Files, func(f string) bool {
+	return slices.ContainsFunc(joined, include.MatchString) || slices.ContainsFunc(r.sides.Plans[Head].Files, func(f string) bool {
 		if e := languages.Of(f); f == name || e == nil || e.Objects == nil {
 			return false
 		}

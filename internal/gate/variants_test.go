@@ -192,7 +192,7 @@ var longScenarios = []string{
 	"workflow_renamed_python", "workflow_script_node_untrusted", "workflow_variable_go_untrusted", "workspace",
 	"workspace_member_node_untrusted", "workspace_program", "writes_checkout", "invalid_module_elixir",
 	"features_rust_untrusted", "made_want_go_untrusted", "profile_rust_untrusted", "workflow_five_calls_go",
-	"ci_gitlab_go_untrusted", "config_log_elixir_untrusted", "workflow_calls_script_go", "workflow_action_go",
+	"ci_gitlab_go_untrusted", "compiled_elsewhere_untrusted", "config_log_elixir_untrusted", "workflow_calls_script_go", "workflow_action_go",
 	"workflow_five_calls_honest_go", "profile_honest_rust_untrusted", "workflow_calls_script_edited_go",
 	"workflow_calls_script_edited_go_untrusted", "launched_automake_untrusted", "workflow_action_edited_go",
 	"workflow_matrix_node", "module_below_go_untrusted", "ci_gitlab_honest_go", "workflow_left_go", "newer_node",
