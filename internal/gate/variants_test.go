@@ -122,7 +122,7 @@ var shownBy = map[string][]string{
 	"third_party_untrusted":              {"helper_class_php", "vendored_anew_untrusted"},
 	"too_much_make":                      {"too_much_go", "too_much_go_untrusted", "too_much_make_untrusted", "too_much_node", "too_much_node_untrusted", "too_much_python", "too_much_python_untrusted"},
 	"tree_first_python":                  {"tree_first", "tree_first_python_untrusted"},
-	"twins_node":                         {"twins_mocha"},
+	"twins_node":                         {"twins_mocha", "twins_ruby"},
 	"uncompiled_cmake_untrusted":         {"uncompiled_cmake"},
 	"unloaded_node":                      {"unloaded", "unloaded_python"},
 	"vacuous_python":                     {"vacuous", "vacuous_api", "vacuous_node"},

@@ -19,6 +19,7 @@ type Outcome struct {
 	output  string
 	elapsed time.Duration
 	retried bool // it was run again after a failure, as the runner was asked to
+	line    int  // in its file; 0: not said
 }
 
 // known is the status of that name, which a reporter of ours wrote; any other is an error.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,9 @@ func ParseMix(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	files := map[string]string{} // by module
 	file, module, said := "", "", saying{at: -1}
+	invalid := map[string]int{}  // by module, how many of its tests are known to have failed with it
 	within := map[string][]int{} // by module, where its tests stand in out
-	type key struct{ pkg, name string }
+	type key struct{ module, name string }
 	tests, counted, failed := map[key]int{}, 0, 0
 	for line := range bytes.Lines(data) {
 		text := plainText(string(line))
@@ -41,25 +43,26 @@ func ParseMix(data []byte) ([]Outcome, error) {
 				o.status = Skipped
 			}
 			said.begin(out, -1)
-			if _, twice := tests[key{file, o.name}]; !twice {
-				tests[key{file, o.name}] = len(out)
+			if _, twice := tests[key{module, o.name}]; !twice {
+				tests[key{module, o.name}] = len(out)
 			}
 			out, within[module] = append(out, o), append(within[module], len(out))
 			continue
 		}
 		if m := mixSetUp.FindStringSubmatch(text); m != nil { // none of its tests ran; they are counted apart
 			at := -1
-			for n, i := range within[m[1]] {
-				if out[i].status, out[i].output = Failed, m[2]+" fails"; n == 0 {
-					at = i
+			if all := within[m[1]]; len(all) > 0 {
+				at = all[0]
+				for _, i := range all[invalid[m[1]]:] {
+					out[i].status, out[i].output = Failed, m[2]+" fails"
 				}
 			}
-			within[m[1]] = within[m[1]][:min(1, len(within[m[1]]))] // the others are known to have failed
+			invalid[m[1]] = len(within[m[1]]) // of those before nothing more can be said
 			said.begin(out, at)
 			continue
 		}
 		if m := mixFailed.FindStringSubmatch(text); m != nil {
-			at, ok := tests[key{files[m[2]], m[1]}]
+			at, ok := tests[key{m[2], m[1]}]
 			if !ok {
 				at = -1
 			} else {
@@ -81,7 +84,22 @@ func ParseMix(data []byte) ([]Outcome, error) {
 	}
 	said.begin(out, -1)
 	nameDoctests(out)
+	for module, list := range within {
+		for _, i := range list {
+			if !ofFile(out[i].pkg, module) {
+				out[i].name = module + NameSep + out[i].name
+			}
+		}
+	}
 	return out, disagree(counted, failed)
+}
+
+// ofFile says whether a module is the one that a file of tests is called after. Tests of others in it,
+// which may have the same names, are called by theirs.
+func ofFile(file, module string) bool {
+	base := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path.Base(file), ".exs"), "_", ""))
+	module = strings.ToLower(strings.ReplaceAll(module, ".", ""))
+	return strings.HasSuffix(module, base) || strings.HasSuffix(module, strings.TrimSuffix(base, "test"))
 }
 
 // mixDoctest is the name of a doctest: what it is of, the arity of that, and its number among all

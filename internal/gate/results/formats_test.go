@@ -51,7 +51,7 @@ func TestFormats(t *testing.T) {
 		"phpunit.xml":  Documented(parseJUnit(byPHPUnit)),
 		"cargo.txt":    Cargo,
 		"members.txt":  Cargo,
-		"rspec.json":   Documented(ParseRSpec),
+		"rspec.json":   Numbered(ParseRSpec),
 		"dotnet.trx":   Grouped(ParseTRX),
 		"automake.txt": TextByFile(ParseAutomake),
 		"mix.txt":      TextByFile(ParseMix),

@@ -39,7 +39,7 @@ func formats() []format {
 		{"mocha.json", Numbered(ParseMocha), "{", writeMocha, ""},
 		{"node.jsonl", Numbered(ParseNodeTest), "{", writeNode, ""},
 		{"unittest.jsonl", Documented(ParseUnittest), "{", writeLines, ""},
-		{"minitest.jsonl", Documented(ParseMinitest), "{", writeLines, ""},
+		{"minitest.jsonl", Numbered(ParseMinitest), "{", writeLines, ""},
 		{"tape.tap", Grouped(ParseTAP), "ok", writeTAP, "  at x"},
 		{"ava.tap", Grouped(ParseTAP), "ok", writeTAP, "  at x"},
 		{"tap.tap", Grouped(ParseTAP), "ok", writeTAP, "  at x"},
@@ -49,7 +49,7 @@ func formats() []format {
 		{"meson.xml", Grouped(ParseMeson), "testcase", writeJUnit, ""},
 		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},
 		{"cargo.txt", Cargo, " ... ", writeCargo, "x"},
-		{"rspec.json", Documented(ParseRSpec), "{", writeRSpec, ""},
+		{"rspec.json", Numbered(ParseRSpec), "{", writeRSpec, ""},
 		{"dotnet.trx", Grouped(ParseTRX), "UnitTestResult", writeTRX, ""},
 		{"mix.txt", Text(ParseMix), "* ", writeMix, "  x"},
 		{"go.jsonl", func(unit string) Collector { return newGoStream(unit) }, "{", writeGo, ""},
@@ -283,7 +283,7 @@ func FuzzWritten(f *testing.F) {
 					tests[i].name = strings.Map(letter, w.name)
 				}
 				name := tests[i].name
-				if seen[name]++; seen[name] > 1 && slices.Contains([]string{"jest.json", "vitest.json", "mocha.json", "node.jsonl"}, one.name) {
+				if seen[name]++; seen[name] > 1 && slices.Contains([]string{"jest.json", "vitest.json", "mocha.json", "node.jsonl", "rspec.json", "minitest.jsonl"}, one.name) {
 					name = fmt.Sprintf("%s[%d]", name, seen[name])
 				}
 				if old, ok := want[name]; !ok || rank(w.status) > rank(old) {

@@ -16,6 +16,7 @@ func ownLines(runner string, data []byte) ([]Outcome, error) {
 		var t struct {
 			File, Name, Status, Text string
 			S                        float64
+			Line                     int
 			End                      bool
 		}
 		if err := json.Unmarshal(line, &t); err != nil {
@@ -28,7 +29,7 @@ func ownLines(runner string, data []byte) ([]Outcome, error) {
 		if err != nil {
 			return out, fmt.Errorf("results of %s: %w", runner, err)
 		}
-		out = append(out, Outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+		out = append(out, Outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), line: t.Line, elapsed: time.Duration(t.S * float64(time.Second))})
 	}
 	if !ended {
 		return out, errEnded

@@ -1,16 +1,50 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
-// ParseRSpec reads the JSON of rspec. Files that cannot be loaded are only counted
-// there, with a message each.
+// A rspecExample is one of the JSON of rspec.
+type rspecExample struct {
+	ID              string
+	FullDescription string `json:"full_description"`
+	FilePath        string `json:"file_path"`
+	Line            int    `json:"line_number"`
+	Status          string
+	RunTime         float64 `json:"run_time"`
+	Exception       struct {
+		Class, Message string
+		Backtrace      []string
+	}
+
+	place []int
+}
+
+// rspecPlace is the place of an example in the file that was loaded, by its id, such as
+// ./spec/a_spec.rb[1:2:1]; empty: it has none.
+func rspecPlace(id string) []int {
+	var out []int
+	_, place, _ := strings.Cut(strings.TrimSuffix(id, "]"), "[")
+	for n := range strings.SplitSeq(place, ":") {
+		if i, err := strconv.Atoi(n); err == nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// ParseRSpec reads the JSON of rspec, in the order in which files have their examples: that in
+// which they ran may be random. Files that cannot be loaded are only counted there, with a message
+// each.
 func ParseRSpec(data []byte) ([]Outcome, error) {
 	var doc struct {
 		Messages []string
@@ -18,22 +52,18 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 			Failed  int `json:"failure_count"`
 			Outside int `json:"errors_outside_of_examples_count"`
 		}
-		Examples []struct {
-			ID              string
-			FullDescription string `json:"full_description"`
-			FilePath        string `json:"file_path"`
-			Status          string
-			RunTime         float64 `json:"run_time"`
-			Exception       struct {
-				Class, Message string
-				Backtrace      []string
-			}
-		}
+		Examples []rspecExample
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("JSON of rspec: %w", err)
 	}
 	var out []Outcome
+	for i, e := range doc.Examples {
+		doc.Examples[i].place = rspecPlace(e.ID)
+	}
+	sorted.By(doc.Examples, func(a, b rspecExample) int {
+		return cmp.Or(slices.Compare(a.place, b.place), cmp.Compare(a.Line, b.Line))
+	})
 	for _, e := range doc.Examples {
 		// A shared example stands in another file than the one that was loaded and can be run again.
 		file := e.FilePath
@@ -65,4 +95,9 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
 
 // ParseMinitest reads what our runner of Minitest and test-unit writes.
-func ParseMinitest(data []byte) ([]Outcome, error) { return ownLines("minitest", data) }
+// Tests come in the order in which they stand, as they run at random.
+func ParseMinitest(data []byte) ([]Outcome, error) {
+	out, err := ownLines("minitest", data)
+	sorted.By(out, func(a, b Outcome) int { return cmp.Compare(a.line, b.line) })
+	return out, err
+}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 var (
@@ -19,7 +21,8 @@ var (
 	cargoEnd     = pattern.New(`^test result: .*?(?:; (\d+) failed;|$)`)
 	cargoBegin   = pattern.New(`^running \d+ tests?$`)
 	cargoFailed  = pattern.New(`^error: (?:doc)?test failed, to rerun pass `)
-	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
+	docMode      = pattern.New(` - compile(?: fail)?$`)
+	docLine      = pattern.New(` \(line (\d+)\)$`)
 	docFile      = pattern.New(`^(\S.*?\.\w+) -( .*)?$`)
 )
 
@@ -168,7 +171,11 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 			}
 			running, tests = true, map[string]int{}
 		case m != nil && running:
-			o := Outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(m[1], ""), status: Passed}
+			name := docMode.ReplaceAllString(m[1], "")
+			o := Outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(name, ""), status: Passed}
+			if at := docLine.FindStringSubmatch(name); at != nil {
+				o.line, _ = strconv.Atoi(at[1]) // too long a number is that of none
+			}
 			switch {
 			case m[2] == "FAILED":
 				o.status = Failed
@@ -176,7 +183,7 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 			case strings.HasPrefix(m[2], "ignored"):
 				o.status = Skipped
 			}
-			tests[o.name] = len(out)
+			tests[name] = len(out)
 			if named := programs.example(crate, o.name); crate != "" && named != o.name {
 				o.name = named
 			} else if n := times[program]; n > 1 {
@@ -184,7 +191,7 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 			}
 			out = append(out, o)
 		case cargoStdout.MatchString(text):
-			at, ok := tests[docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]
+			at, ok := tests[docMode.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]
 			if !ok {
 				at = -1
 			}
@@ -200,10 +207,29 @@ func ParseCargo(data []byte) ([]Outcome, error) {
 		}
 	}
 	said.begin(out, -1)
+	numberExamples(out)
 	if running {
 		return out, errEnded
 	}
 	return out, disagree(counted, failed)
+}
+
+// numberExamples numbers several examples of documentation of one thing by their lines, which
+// others before them change. They run in no order.
+func numberExamples(out []Outcome) {
+	type key struct{ pkg, name string }
+	of := map[key][]int{}
+	for i, o := range out {
+		if o.line > 0 {
+			of[key{o.pkg, o.name}] = append(of[key{o.pkg, o.name}], i)
+		}
+	}
+	for _, list := range of {
+		sorted.By(list, func(a, b int) int { return cmp.Compare(out[a].line, out[b].line) })
+		for n, i := range list[1:] {
+			out[i].name = fmt.Sprintf("%s[%d]", out[i].name, n+2)
+		}
+	}
 }
 
 // cargoMain is what the whole of a program is called that reports no tests.

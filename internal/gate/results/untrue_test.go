@@ -119,3 +119,36 @@ func TestMesonExpected(t *testing.T) {
 		t.Errorf("%+v %v", all, err)
 	}
 }
+
+// TestTwins holds that an old failure hides no other test of its name: twins have names of their
+// own, in the order in which they stand, whatever the order in which they ran.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	const cargo = "   Doc-tests m\n\nrunning 3 tests\ntest src/lib.rs - add (line 12) ... ok\ntest src/lib.rs - add (line 3) - compile ... FAILED\ntest src/lib.rs - sub (line 30) ... ok\n\nfailures:\n\n" +
+		"---- src/lib.rs - add (line 3) stdout ----\nno\n\ntest result: FAILED. 2 passed; 1 failed; 0 ignored\n"
+	const mix = "Shop.ATest [test/a_test.exs]\n  * test works (1.0ms) [L#3]\n\n  1) test works (Shop.ATest)\n     no\n\nShop.ATest.Inner [test/a_test.exs]\n  * test works (1.0ms) [L#9]\n\n" +
+		"Shop.ATest.Other [test/a_test.exs]\n  * test works (1.0ms) [L#12]\n\n  2) test works (Shop.ATest.Other)\n     no\n\n3 tests, 2 failures\n"
+	for what, tt := range map[string]struct {
+		collect func(string) Collector
+		data    string
+		want    string
+	}{
+		"rspec": {Numbered(ParseRSpec), `{"examples":[
+			{"id":"./a_spec.rb[1:10]","full_description":"w","file_path":"./a_spec.rb","status":"passed"},
+			{"id":"./a_spec.rb[1:2:1]","full_description":"w","file_path":"./a_spec.rb","status":"failed"},
+			{"id":"./b_spec.rb[1:1]","full_description":"w","file_path":"./shared.rb","status":"passed"},
+			{"id":"./a_spec.rb[1:3]","full_description":"w","file_path":"./a_spec.rb","status":"pending"}]}`, "a_spec.rb pass; a_spec.rb w fail; a_spec.rb w[2] skip; a_spec.rb w[3] pass; b_spec.rb pass; b_spec.rb w pass"},
+		"minitest": {Numbered(ParseMinitest), `{"file":"a.rb","name":"A#w","status":"pass","line":9}` + "\n" + `{"file":"a.rb","name":"A#w","status":"fail","line":3}` + "\n{\"end\":true}\n", "a.rb A#w fail; a.rb A#w[2] pass; a.rb pass"},
+		"cargo":    {Cargo, cargo, "m pass; m src/lib.rs - add fail; m src/lib.rs - add[2] pass; m src/lib.rs - sub pass"},
+		"mix":      {TextByFile(ParseMix), mix, "test/a_test.exs Shop.ATest.Inner > test works pass; test/a_test.exs Shop.ATest.Other > test works fail; test/a_test.exs pass; test/a_test.exs test works fail"},
+	} {
+		c := tt.collect(".")
+		if _, err := c.Write([]byte(tt.data)); err != nil {
+			t.Fatal(err)
+		}
+		got := statuses(c.Suite("E1", ""))
+		if why, _ := c.Gap(); got != tt.want || why != "" {
+			t.Errorf("%s: %s\nwant %s; gap %q", what, got, tt.want, why)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package runs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A Comparison is how the test results of both sides differ, after the
@@ -35,12 +37,14 @@ type Comparison struct {
 // another name of it, are not new: is says whether two tests of one name are one, nil that they are.
 func Compare(base, head results.Suite, is func(base, head results.ID) bool) Comparison {
 	c := Comparison{Base: base.Count(), Head: head.Count()}
-	moved := movedFailures(base, head)
+	moved, shifted := movedFailures(base, head), shiftedTwins(base, head)
 	for id, h := range head {
 		b, onBase := base[id]
 		add := func(list *[]results.Case) { *list = append(*list, results.NewCase(id, h)) }
 		switch {
 		case h.Status == results.Failed && b.Status == results.Failed:
+			add(&c.PreExisting)
+		case h.Status == results.Failed && shifted[id]:
 			add(&c.PreExisting)
 		case h.Status == results.Failed && b.Status == results.Passed:
 			add(&c.Regressed)
@@ -55,7 +59,7 @@ func Compare(base, head results.Suite, is func(base, head results.ID) bool) Comp
 			add(&c.NewFailing)
 		case h.Status == results.Failed: // not on base, or skipped there
 			add(&c.NewFailing)
-		case h.Status == results.Passed && onBase && (b.Status == results.Failed || b.Status == results.Skipped) && named(id, b, h):
+		case h.Status == results.Passed && onBase && (b.Status == results.Failed || b.Status == results.Skipped) && named(id, b, h) && !shifted[id]:
 			add(&c.Fixed)
 		case h.Status == results.Skipped && onBase && b.Status == results.Passed && id.Test != "":
 			add(&c.Skipped)
@@ -120,6 +124,63 @@ func movedFailures(base, head results.Suite) map[string][]results.ID {
 	for id, t := range base {
 		if t.Status == results.Failed && id.Test != "" && !results.HasPackage(head, id) {
 			out[id.Test] = append(out[id.Test], id)
+		}
+	}
+	return out
+}
+
+// numberedTwin is the name of a test that is not the first of its name.
+var numberedTwin = pattern.New(`^(.+)\[([2-9]|[1-9]\d+)\]$`)
+
+// twins are the tests of one name that are distinguished by their order, by the first of them.
+func twins(s results.Suite) map[results.ID][]results.ID {
+	out := map[results.ID][]results.ID{}
+	for id := range s {
+		if !strings.HasSuffix(id.Test, "]") {
+			continue
+		}
+		if m := numberedTwin.FindStringSubmatch(id.Test); m != nil {
+			first := id
+			first.Test = m[1]
+			if _, ok := s[first]; ok {
+				out[first] = append(out[first], id)
+			}
+		}
+	}
+	for first, list := range out {
+		out[first] = append(list, first)
+	}
+	return out
+}
+
+// shiftedTwins are the tests of one name on the head of which the base has more or fewer, so that
+// their numbers say nothing, where no more of them fail than did there.
+func shiftedTwins(base, head results.Suite) map[results.ID]bool {
+	before, after := twins(base), twins(head)
+	failed := func(s results.Suite, list []results.ID) int {
+		n := 0
+		for _, id := range list {
+			if s[id].Status == results.Failed {
+				n++
+			}
+		}
+		return n
+	}
+	out := map[results.ID]bool{}
+	for _, side := range []map[results.ID][]results.ID{before, after} {
+		for first := range side {
+			was, is := before[first], after[first]
+			if was == nil {
+				was = []results.ID{first}
+			}
+			if is == nil {
+				is = []results.ID{first}
+			}
+			if len(was) != len(is) && failed(head, is) <= failed(base, was) {
+				for _, id := range is {
+					out[id] = true
+				}
+			}
 		}
 	}
 	return out

@@ -197,7 +197,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		if stopsRSpec.Match(s.Read(dir, ".rspec")) {
 			more = " --no-fail-fast"
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+ecosystem.ResultsVar, "JSON of rspec", results.Documented(results.ParseRSpec), func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+ecosystem.ResultsVar, "JSON of rspec", results.Numbered(results.ParseRSpec), func(files []string) string {
 			return strings.Join(files, " ")
 		}))
 	}
@@ -206,7 +206,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") }) {
 			libs = " -Ispec"
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", results.Documented(results.ParseMinitest), func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", results.Numbered(results.ParseMinitest), func(files []string) string {
 			if len(files) == 0 {
 				files = []string{ecosystem.Quoted(globs...)}
 			}
@@ -239,7 +239,7 @@ klass = minitest && Class.new(Minitest::AbstractReporter) do
     at = $at.(name, r.name, r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : "")
     status = r.skipped? ? "skip" : (r.passed? ? "pass" : "fail")
     text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
-    @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time); @io.flush
+    @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time, line: (r.source_location.to_a.last.to_i rescue 0)); @io.flush
   end
   define_method(:report) { @io.puts JSON.generate(end: true); @io.flush }
   define_method(:passed?) { true }
