@@ -114,8 +114,10 @@ func (g *guard) exceeded(m *member) string {
 	if g.procs > 0 && threads() > g.procs && family.threads(m) > g.procs {
 		return "processes"
 	}
-	if g.memory > 0 && usedMemory() > g.memory && family.memory(m) > g.memory {
-		return "memory"
+	if used, files := usedMemory(); g.memory > 0 && used > g.memory {
+		if own := family.memory(m); own > g.memory || own+files > g.memory && own+family.inFiles(m) > g.memory {
+			return "memory"
+		}
 	}
 	for i := range g.volumes {
 		if limit := g.volumes[i].exceeded(g, m); limit != "" {
@@ -251,22 +253,20 @@ func threads() int {
 
 // threads is how many threads the processes of m have.
 func (k *processFamily) threads(m *member) int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	n := 0
-	mine, _ := k.of(m, processes())
-	for _, p := range mine {
+	for _, p := range k.processes(m) {
 		n += p.threads
 	}
 	return n
 }
 
 // usedMemory is how much memory of the machine is in use and cannot be had at once, in bytes,
-// from one small file: what a command has is no more than that.
-func usedMemory() int64 {
+// from one small file: what a command has is no more than that. files is what of it is in files
+// of memory.
+func usedMemory() (used, files int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	kilobytes := func(name string) int64 {
 		_, rest, _ := strings.Cut(string(text), name)
@@ -277,17 +277,14 @@ func usedMemory() int64 {
 		n, _ := strconv.ParseInt(f[0], 10, 64)
 		return n
 	}
-	return (kilobytes("MemTotal:") - kilobytes("MemAvailable:")) << 10
+	return (kilobytes("MemTotal:") - kilobytes("MemAvailable:")) << 10, kilobytes("Shmem:") << 10
 }
 
 // memory is how much of the machine's memory the processes of m have in use, in bytes. What
 // several of them share counts for each.
 func (k *processFamily) memory(m *member) int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	pages := int64(0)
-	mine, _ := k.of(m, processes())
-	for _, p := range mine {
+	for _, p := range k.processes(m) {
 		pages += p.pages
 	}
 	return pages * int64(os.Getpagesize())
@@ -297,24 +294,11 @@ func (k *processFamily) memory(m *member) int64 {
 // whether that is all: a process can keep others from looking at its files, and have one in
 // its memory alone.
 func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
-	k.mu.Lock()
-	mine, _ := k.of(m, processes())
-	k.mu.Unlock()
-	all = true
-	seen := map[uint64]bool{}
+	mine := k.processes(m)
+	size, all = nameless(mine, func(_ string, st *unix.Stat_t) bool { return st.Dev == dev })
 	mapped := fmt.Appendf(nil, " %02x:%02x ", unix.Major(dev), unix.Minor(dev))
 	for _, p := range mine {
-		dir := "/proc/" + strconv.Itoa(p.pid)
-		fds, err := os.ReadDir(dir + "/fd")
-		all = all && !errors.Is(err, fs.ErrPermission)
-		for _, fd := range fds {
-			var st unix.Stat_t
-			if unix.Stat(dir+"/fd/"+fd.Name(), &st) == nil && st.Nlink == 0 && st.Dev == dev && st.Mode&unix.S_IFMT == unix.S_IFREG && !seen[st.Ino] {
-				seen[st.Ino] = true
-				size += st.Blocks * 512
-			}
-		}
-		maps, err := os.ReadFile(dir + "/maps")
+		maps, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/maps")
 		all = all && !errors.Is(err, fs.ErrPermission)
 		for line := range bytes.Lines(maps) {
 			all = all && !(bytes.Contains(line, mapped) && bytes.HasSuffix(line, []byte(" (deleted)\n")))
@@ -322,6 +306,56 @@ func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
 	}
 	return size, all
 }
+
+// inFiles is how much memory the processes of m have in open files of memory that have no
+// name, beside what they have mapped.
+func (k *processFamily) inFiles(m *member) int64 {
+	mine := k.processes(m)
+	size, _ := nameless(mine, func(path string, _ *unix.Stat_t) bool {
+		var on unix.Statfs_t
+		return unix.Statfs(path, &on) == nil && on.Type == unix.TMPFS_MAGIC
+	})
+	for _, p := range mine {
+		statm, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/statm")
+		if f := strings.Fields(string(statm)); err == nil && len(f) > 2 { // the third is what may be of files
+			pages, _ := strconv.ParseInt(f[2], 10, 64)
+			size -= pages * int64(os.Getpagesize())
+		}
+	}
+	return max(size, 0)
+}
+
+func (k *processFamily) processes(m *member) []proc {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	mine, _ := k.of(m, processes())
+	return mine
+}
+
+// nameless is how much processes have in open files without a name that count, and whether all
+// of them let their files be looked at.
+func nameless(procs []proc, counts func(path string, st *unix.Stat_t) bool) (size int64, all bool) {
+	all = true
+	seen := map[inodeOn]bool{}
+	for _, p := range procs {
+		dir := "/proc/" + strconv.Itoa(p.pid) + "/fd/"
+		fds, err := os.ReadDir(dir)
+		all = all && !errors.Is(err, fs.ErrPermission)
+		for _, fd := range fds {
+			var st unix.Stat_t
+			if unix.Stat(dir+fd.Name(), &st) != nil || st.Nlink > 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+				continue
+			}
+			if id := (inodeOn{st.Dev, st.Ino}); !seen[id] && counts(dir+fd.Name(), &st) {
+				seen[id] = true
+				size += st.Blocks * 512
+			}
+		}
+	}
+	return size, all
+}
+
+type inodeOn struct{ dev, ino uint64 }
 
 // machineMemory is how much memory the machine has.
 func machineMemory() (int64, error) {

@@ -148,6 +148,14 @@ func TestMemoryWatched(t *testing.T) {
 		if res.Limit != "memory" || res.Exit != 137 {
 			t.Errorf("%s: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
 		}
+		res = run(t, sb, sandbox.Command{Argv: bash(`exec python3 -c 'import os, time; f = [os.memfd_create("x") for i in range(4)]; [(os.write(f[i % 4], bytes(4000000)), time.sleep(0.02)) for i in range(200)]; time.sleep(20)'`)})
+		if res.Limit != "memory" || res.Exit != 137 {
+			t.Errorf("%s: in files of memory: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
+		}
+		const mapped = `exec python3 -c 'import mmap, os, time; f = os.memfd_create("x"); os.truncate(f, 200000000); m = mmap.mmap(f, 200000000); [m.write(bytes(1000000)) for i in range(200)]; time.sleep(1)'`
+		if res = run(t, sb, sandbox.Command{Argv: bash(mapped)}); res.Limit != "" {
+			t.Errorf("%s: what is mapped counts twice: limit %q", mode, res.Limit)
+		}
 		res = run(t, sb, sandbox.Command{Argv: bash("ulimit -d; ulimit -v")})
 		if got := strings.Join(strings.Fields(string(res.Stdout.Bytes)), " "); got != "unlimited unlimited" {
 			t.Errorf("%s: what may be mapped: %s", mode, got)
