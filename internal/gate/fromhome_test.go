@@ -25,38 +25,51 @@ func TestLoadedFromHome(t *testing.T) {
 		lay  func(t *testing.T, side, home string)
 		want string
 	}{
-		"the same": {func(t *testing.T, _, home string) { layText(t, home, site+"a.pth", "import a") }, ""},
-		"another":  {func(t *testing.T, side, home string) { layText(t, home, site+"a.pth", "import "+side) }, "~/" + site + "a.pth"},
+		"the same": {func(t *testing.T, _, home string) {
+			t.Helper()
+			layText(t, home, site+"a.pth", "import a")
+		}, ""},
+		"another": {func(t *testing.T, side, home string) {
+			t.Helper()
+			layText(t, home, site+"a.pth", "import "+side)
+		}, "~/" + site + "a.pth"},
 		"only the head's": {func(t *testing.T, side, home string) {
+			t.Helper()
 			if side == "head" {
 				layText(t, home, site+"a-1.dist-info/entry_points.txt", "[pytest11]")
 			}
 		}, "~/" + site + "a-1.dist-info/entry_points.txt"},
 		"asked for": {func(t *testing.T, side, home string) {
+			t.Helper()
 			layText(t, home, site+"asked-1.dist-info/entry_points.txt", side)
 		}, ""},
 		"a device": {func(t *testing.T, side, home string) {
+			t.Helper()
 			if side == "head" {
 				layLink(t, "/dev/zero", home, site+"a.pth")
 			}
 		}, "~/" + site + "a.pth"},
 		"a link out of HOME": {func(t *testing.T, side, home string) {
+			t.Helper()
 			if side == "head" {
 				layText(t, outside, "a.pth", "import a")
 				layLink(t, filepath.Join(outside, "a.pth"), home, site+"a.pth")
 			}
 		}, "~/" + site + "a.pth"},
 		"a folder out of HOME": {func(t *testing.T, side, home string) {
+			t.Helper()
 			if side == "head" {
 				layText(t, outside, "entry_points.txt", "[pytest11]")
 				layLink(t, outside, home, site+"a-1.dist-info")
 			}
 		}, "~/" + site + "a-1.dist-info"},
 		"links of both to their own": {func(t *testing.T, _, home string) {
+			t.Helper()
 			layText(t, home, ".cache/uv/a.pth", "import a")
 			layLink(t, filepath.Join(home, ".cache/uv/a.pth"), home, site+"a.pth")
 		}, ""},
 		"a pipe": {func(t *testing.T, side, home string) {
+			t.Helper()
 			layText(t, home, site+"b.py", "")
 			if side == "head" {
 				if err := syscall.Mkfifo(filepath.Join(home, site, "a.pth"), 0o600); err != nil {
@@ -65,6 +78,7 @@ func TestLoadedFromHome(t *testing.T) {
 			}
 		}, "~/" + site + "a.pth"},
 		"a hole": {func(t *testing.T, side, home string) {
+			t.Helper()
 			layText(t, home, site+"a.pth", "")
 			if side == "head" {
 				if err := os.Truncate(filepath.Join(home, site, "a.pth"), 1<<40); err != nil {

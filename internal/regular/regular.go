@@ -20,7 +20,7 @@ const mostInTree = 128 << 20
 
 // FS is what lies below root, for the whole files of a tree or a HOME that commands of a change
 // have written to: of these, too, regular ones of a bounded size alone can be read.
-func FS(root *os.Root) fs.FS { return tree{root.FS().(rooted), root} } //nolint:forcetypeassert // os says so
+func FS(root *os.Root) fs.FS { return tree{root.FS().(rooted), root} } // as os says
 
 // What package os says that the file system of a root has.
 type rooted interface {

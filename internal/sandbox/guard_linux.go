@@ -301,7 +301,9 @@ func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
 		maps, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/maps")
 		all = all && !errors.Is(err, fs.ErrPermission)
 		for line := range bytes.Lines(maps) {
-			all = all && !(bytes.Contains(line, mapped) && bytes.HasSuffix(line, []byte(" (deleted)\n")))
+			if bytes.Contains(line, mapped) && bytes.HasSuffix(line, []byte(" (deleted)\n")) {
+				all = false
+			}
 		}
 	}
 	return size, all

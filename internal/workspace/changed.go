@@ -317,7 +317,7 @@ func sumFile(ctx context.Context, at int, name string, size int64, format string
 
 // until is a file that is read for as long as ctx lasts.
 type until struct {
-	ctx context.Context //nolint:containedctx // of one read
+	ctx context.Context
 	f   *os.File
 }
 
