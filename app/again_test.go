@@ -281,6 +281,66 @@ func (d *desk) forgotten(t *testing.T) {
 	}
 }
 
+// A process that holds the lock of a check run or of answers and does not let go of it keeps no job
+// for ever: it is begun again later, and one that is stopped ends.
+func TestLockOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		job  job.Job
+		lock func(j job.Job) string
+	}{
+		"queued": {pushed(), func(j job.Job) string { return queuedLock(j) }},
+		"answer": {asked(event.VerbStatus, 8), func(j job.Job) string { return answerLock(j) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				d.enqueue(t, test.job)
+				err := d.DB.Write(t.Context(), func(tx *store.Tx) error {
+					_, err := tx.Exec(t.Context(), `update jobs set queued_check = 2 where id = $1`, test.job.ID)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				held, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+				go func() {
+					done <- d.DB.Exclusively(t.Context(), test.lock(test.job), func(context.Context) error { close(held); <-release; return nil })
+				}()
+				<-held
+				defer func() {
+					close(release)
+					if err := <-done; err != nil {
+						t.Error(err)
+					}
+				}()
+				ended := make(chan error, 1)
+				work := func(ctx context.Context) { ended <- d.Work(ctx, test.job) }
+				within := func(what string, most time.Duration) (err error) {
+					t.Helper()
+					select {
+					case err = <-ended:
+					case <-time.After(most):
+						t.Fatalf("%s: the job does not end", what)
+					}
+					return err
+				}
+				go work(t.Context())
+				var outside *queue.Outside
+				if err := within("locked", 2*lockWait); !errors.As(err, &outside) {
+					t.Errorf("locked: %v", err)
+				}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				go work(ctx)
+				time.Sleep(100 * time.Millisecond)
+				cancel(&queue.Cancelled{Reason: queue.Stopped})
+				_ = within("stopped", lockWait/2) // the queue looks at why ctx ended
+			})
+		})
+	}
+}
+
 // What a person asks for is done once, whatever became of it.
 func TestAskedOnce(t *testing.T) {
 	t.Parallel()

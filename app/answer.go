@@ -113,10 +113,13 @@ func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 // alone runs fn while no one else answers on the page that j is about: the answers
 // there share one comment.
 func (w *Worker) alone(ctx context.Context, j job.Job, fn func(context.Context) error) error {
+	return w.exclusively(ctx, answerLock(j), fn)
+}
+
+func answerLock(j job.Job) string {
 	page := fnv.New32a()
 	fmt.Fprintf(page, "%s#%d", j.Repo.FullName(), j.Number)
-	// Names of locks are files on SQLite, so there are few.
-	return w.DB.Exclusively(ctx, fmt.Sprintf("answer-%x", page.Sum32()%16), fn)
+	return fmt.Sprintf("answer-%x", page.Sum32()%16) // as in queuedLock
 }
 
 func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {

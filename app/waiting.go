@@ -234,19 +234,40 @@ func (w *Worker) showQueued(ctx context.Context, h Host, j job.Job) error {
 
 // announcing runs fn while no other writes that j waits.
 func (w *Worker) announcing(ctx context.Context, j job.Job, fn func(context.Context) error) error {
-	name := fnv.New32a()
-	_, _ = name.Write([]byte(j.ID))
-	// Names of locks are files on SQLite, so there are few.
-	return w.DB.Exclusively(ctx, fmt.Sprintf("queued-%x", name.Sum32()%16), fn)
+	return w.exclusively(ctx, queuedLock(j), fn)
 }
 
-// announced returns when no one is about to write that j waits, which was begun.
+func queuedLock(j job.Job) string {
+	name := fnv.New32a()
+	_, _ = name.Write([]byte(j.ID))
+	return fmt.Sprintf("queued-%x", name.Sum32()%16) // names of locks are files on SQLite, so there are few
+}
+
+// lockWait is how long a job waits for a lock until it is put off: longer than one that froze with it
+// has it, and than most need it.
+const lockWait = 45 * time.Second
+
+// exclusively runs fn under a lock. Where another has that for long, the job is begun again later.
+func (w *Worker) exclusively(ctx context.Context, name string, fn func(context.Context) error) error {
+	err := w.DB.ExclusivelyWithin(ctx, lockWait, name, fn)
+	if errors.Is(err, store.ErrBusy) {
+		return &queue.Outside{Err: err}
+	}
+	return err
+}
+
+// announced returns when no one is about to write that j waits, which was begun, or when ctx ends: what
+// is to be ended then does not wait for it.
 func (w *Worker) announced(ctx context.Context, j job.Job) error {
-	was, err := w.Queue.WasAnnounced(ctx, j.ID)
-	if err != nil || !was {
+	was, err := w.Queue.WasAnnounced(context.WithoutCancel(ctx), j.ID)
+	if err != nil || !was || ctx.Err() != nil {
 		return err
 	}
-	return w.announcing(ctx, j, func(context.Context) error { return nil })
+	err = w.announcing(ctx, j, func(context.Context) error { return nil })
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // waitsFor is what the check run of a job that waits says.

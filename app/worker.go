@@ -123,7 +123,7 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 			return fmt.Errorf("%w: %w", queue.ErrLater, err)
 		}
 	}
-	if err := w.announced(always, j); err != nil {
+	if err := w.announced(ctx, j); err != nil {
 		return err
 	}
 	h, err := w.Hosts(always, j)

@@ -2,11 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
@@ -55,4 +59,71 @@ func openWhere(ctx context.Context, where string) (*DB, error) {
 		return nil, err
 	}
 	return db, db.Migrate(ctx)
+}
+
+// The lock of a process that froze is free again after a while; that of one that lives stays its own,
+// however long it needs it; and who lost its lock gets to know.
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	where := server.Database(t)
+	db, other := openAt(t, where), openAt(t, where)
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	var group sync.WaitGroup
+	group.Go(func() { // it says nothing more, as one that froze
+		conn := connect()
+		if _, err := conn.Exec(t.Context(), lockSession); err != nil {
+			t.Error(err)
+		}
+		if _, err := conn.Exec(t.Context(), `select pg_advisory_lock($1)`, LockKey("frozen")); err != nil {
+			t.Error(err)
+		}
+		nothing := func(context.Context) error { return nil }
+		if err := db.ExclusivelyWithin(t.Context(), 100*time.Millisecond, "frozen", nothing); !errors.Is(err, ErrBusy) {
+			t.Errorf("locked: %v", err)
+		}
+		began := time.Now()
+		if err := db.Exclusively(t.Context(), "frozen", nothing); err != nil || time.Since(began) > 3*lockIdle {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+	group.Go(func() {
+		err := db.Exclusively(t.Context(), "kept", func(ctx context.Context) error {
+			time.Sleep(lockIdle + lockIdle/4)
+			ok, err := other.tryExclusively(ctx, "kept", func(context.Context) error { return nil })
+			if ok {
+				t.Error("a lock that is needed for long is another's")
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	group.Go(func() {
+		err := db.Exclusively(t.Context(), "lost", func(ctx context.Context) error {
+			conn := connect()
+			defer conn.Close(t.Context())
+			_, err := conn.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and
+				(classid::bigint << 32 | objid::bigint) = $1`, LockKey("lost"))
+			if err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(3 * lockAlive):
+				return nil
+			}
+		})
+		if !errors.Is(err, errUnlocked) {
+			t.Errorf("lost: %v", err)
+		}
+	})
+	group.Wait()
 }

@@ -55,7 +55,7 @@ func (db *DB) openSQLite(ctx context.Context, path string) error {
 // switchToWAL connects the writer, which puts a new file into WAL mode. One process does that at
 // a time: two that both have begun to are refused by SQLite at once, whatever busy_timeout says.
 func (db *DB) switchToWAL(ctx context.Context) error {
-	release, _, err := lockFile(db.path+".open.lock", true)
+	release, err := db.waitForFile(ctx, "open")
 	if err != nil {
 		return err
 	}
@@ -67,18 +67,14 @@ func dsn(path string, settings url.Values) string {
 }
 
 // lockFile holds an exclusive lock on the file called path until release is called
-// or the process ends. Where wait is false and another process has it, ok is false.
-func lockFile(path string, wait bool) (release func() error, ok bool, err error) {
+// or the process ends. Where another process has it, ok is false.
+func lockFile(path string) (release func() error, ok bool, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, err
 	}
-	how := unix.LOCK_EX
-	if !wait {
-		how |= unix.LOCK_NB
-	}
 	for {
-		err = unix.Flock(int(file.Fd()), how)
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}

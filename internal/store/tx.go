@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -100,17 +102,51 @@ func (db *DB) writeSQLite(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Exclusively runs fn while no other process runs what is called name: under an
-// advisory lock of PostgreSQL, or a lock on a file beside that of SQLite.
+// advisory lock of PostgreSQL, or a lock on a file beside that of SQLite. The lock of a process
+// that froze or whose machine vanished is free again after lockIdle; ctx of fn ends where its lock
+// is lost.
 func (db *DB) Exclusively(ctx context.Context, name string, fn func(context.Context) error) (err error) {
+	return db.ExclusivelyWithin(ctx, 0, name, fn)
+}
+
+// ErrBusy says that another process has the lock that was waited for.
+var ErrBusy = errors.New("another process is at it for long")
+
+// ExclusivelyWithin is Exclusively, but returns [ErrBusy] where it would have to wait for longer;
+// 0: there is no bound.
+func (db *DB) ExclusivelyWithin(ctx context.Context, within time.Duration, name string, fn func(context.Context) error) (err error) {
+	waits := ctx
+	if within > 0 {
+		bounded, cancel := context.WithTimeoutCause(ctx, within, ErrBusy)
+		defer cancel()
+		waits = bounded
+	}
 	if db.pool == nil {
-		release, _, err := lockFile(db.path+"."+name+".lock", true)
+		release, err := db.waitForFile(waits, name)
 		if err != nil {
 			return fmt.Errorf("lock %s: %w", name, err)
 		}
 		return errors.Join(fn(ctx), release())
 	}
-	_, err = db.locked(ctx, name, `select true from pg_advisory_lock($1)`, fn)
+	_, err = db.locked(ctx, waits, name, `select true from pg_advisory_lock($1)`, fn)
 	return err
+}
+
+// waitForFile takes the lock called name beside the SQLite file, for which it waits until ctx ends.
+func (db *DB) waitForFile(ctx context.Context, name string) (release func() error, err error) {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		release, ok, err := lockFile(db.path + "." + name + ".lock")
+		if err != nil || ok {
+			return release, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
 }
 
 // tryExclusively is Exclusively, but returns false at once where another process runs what is
@@ -123,24 +159,83 @@ func (db *DB) tryExclusively(ctx context.Context, name string, fn func(context.C
 		}
 		return true, errors.Join(fn(ctx), release())
 	}
-	return db.locked(ctx, name, `select pg_try_advisory_lock($1)`, fn)
+	return db.locked(ctx, ctx, name, `select pg_try_advisory_lock($1)`, fn)
 }
 
-// locked runs fn where statement takes the lock called name, and reports whether it did. The
-// lock has a connection of its own, with which it ends: fn may need all that the pool has.
-func (db *DB) locked(ctx context.Context, name, statement string, fn func(context.Context) error) (ok bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig.Copy())
+// How long who has a lock may say nothing until it is another's, how often it says something, and
+// how long PostgreSQL may take to hear it.
+const (
+	lockIdle  = 20 * time.Second
+	lockAlive = 5 * time.Second
+	lockHeard = 5 * time.Second
+)
+
+// lockSession has PostgreSQL end the session of who has a lock and froze, or (before PostgreSQL 14,
+// which does not know how) whose machine vanished.
+const lockSession = `select set_config(s.name, v.value, false) from pg_settings s join (values
+	('idle_session_timeout', '20s'), ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) as v(name, value) on v.name = s.name`
+
+// errUnlocked says that a lock was lost while it was needed.
+var errUnlocked = errors.New("the lock was lost")
+
+// locked runs fn where statement takes the lock called name, for which it may wait until waits ends,
+// and reports whether it did. The lock has a connection of its own, with which it ends: fn may need
+// all that the pool has.
+func (db *DB) locked(ctx, waits context.Context, name, statement string, fn func(context.Context) error) (ok bool, err error) {
+	conn, err := pgx.ConnectConfig(waits, db.pool.Config().ConnConfig.Copy())
 	if err != nil {
-		return false, fmt.Errorf("lock %s: %w", name, err)
+		return false, fmt.Errorf("lock %s: %w", name, orCause(waits, err))
 	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	if err := conn.QueryRow(ctx, statement, LockKey(name)).Scan(&ok); err != nil {
-		return false, fmt.Errorf("lock %s: %w", name, err)
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockHeard)
+		defer cancel()
+		_ = conn.Close(end) // it is free at the latest after lockIdle
+	}()
+	if _, err = conn.Exec(waits, lockSession); err == nil {
+		err = conn.QueryRow(waits, statement, LockKey(name)).Scan(&ok)
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", name, orCause(waits, err))
 	}
 	if !ok {
 		return false, nil
 	}
-	return true, fn(ctx)
+	ctx, lose := context.WithCancelCause(ctx)
+	var alive sync.WaitGroup
+	alive.Go(func() { keepLock(ctx, conn, lose) })
+	err = fn(ctx)
+	lose(nil)
+	alive.Wait()
+	return true, err
+}
+
+// orCause is why ctx has ended, if it has, and else err.
+func orCause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// keepLock says to PostgreSQL that who has the lock lives, until ctx ends. Where that is not heard,
+// lose is called.
+func keepLock(ctx context.Context, conn *pgx.Conn, lose context.CancelCauseFunc) {
+	tick := time.NewTicker(lockAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		heard, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockHeard)
+		err := conn.Ping(heard)
+		cancel()
+		if err != nil {
+			lose(fmt.Errorf("%w: %w", errUnlocked, err))
+			return
+		}
+	}
 }
 
 // TryLockFile takes the lock called name beside the SQLite file, which one process has
@@ -149,7 +244,7 @@ func (db *DB) TryLockFile(name string) (release func() error, ok bool, err error
 	if db.path == "" {
 		return nil, false, fmt.Errorf("lock %s: %w", name, os.ErrInvalid)
 	}
-	release, ok, err = lockFile(db.path+"."+name+".lock", false)
+	release, ok, err = lockFile(db.path + "." + name + ".lock")
 	if err != nil {
 		err = fmt.Errorf("lock %s: %w", name, err)
 	}
