@@ -297,6 +297,7 @@ func TestLockOfAnother(t *testing.T) {
 			desksOfBoth(t, func(t *testing.T, d *desk) {
 				t.Helper()
 				d.enqueue(t, test.job)
+				d.lockWait = time.Second
 				err := d.DB.Write(t.Context(), func(tx *store.Tx) error {
 					_, err := tx.Exec(t.Context(), `update jobs set queued_check = 2 where id = $1`, test.job.ID)
 					return err
@@ -328,9 +329,10 @@ func TestLockOfAnother(t *testing.T) {
 				}
 				go work(t.Context())
 				var outside *queue.Outside
-				if err := within("locked", 2*lockWait); !errors.As(err, &outside) {
+				if err := within("locked", 30*d.lockWait); !errors.As(err, &outside) {
 					t.Errorf("locked: %v", err)
 				}
+				d.lockWait = time.Hour
 				ctx, cancel := context.WithCancelCause(t.Context())
 				go work(ctx)
 				time.Sleep(100 * time.Millisecond)

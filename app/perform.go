@@ -47,7 +47,7 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	err = w.insist(ctx, slow, func() error {
 		end, cancel := after(ctx)
 		defer cancel()
-		end, stop := soon(end, ctx)
+		end, stop := w.soon(end, ctx)
 		defer stop()
 		return mirror.Finish(end)
 	})
@@ -207,10 +207,10 @@ const lastCopy = 20 * time.Second
 const leftTime = 5 * time.Minute
 
 // soon is ctx, which ends a while after asked has: no stop waits for a bucket that does not answer.
-func soon(ctx, asked context.Context) (context.Context, context.CancelFunc) {
+func (w *Worker) soon(ctx, asked context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(asked, func() {
-		t := time.AfterFunc(lastCopy, cancel)
+		t := time.AfterFunc(w.lastCopy, cancel)
 		context.AfterFunc(ctx, func() { t.Stop() })
 	})
 	return ctx, func() { stop(); cancel() }
@@ -218,7 +218,7 @@ func soon(ctx, asked context.Context) (context.Context, context.CancelFunc) {
 
 // copy copies. That another worker goes on with the run ends it here.
 func (c *copier) copy(ctx context.Context) error {
-	ctx, cancel := soon(ctx, c.asked)
+	ctx, cancel := c.w.soon(ctx, c.asked)
 	defer cancel()
 	err := c.mirror.Sync(ctx)
 	if errors.Is(err, store.ErrDiverged) {
@@ -292,7 +292,7 @@ func (w *Worker) left(ctx context.Context, run store.Run, a Assignment, e Ending
 	}
 	within := leftTime
 	if e.Kind != "" {
-		within = lastCopy
+		within = w.lastCopy
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

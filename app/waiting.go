@@ -249,7 +249,7 @@ const lockWait = 45 * time.Second
 
 // exclusively runs fn under a lock. Where another has that for long, the job is begun again later.
 func (w *Worker) exclusively(ctx context.Context, name string, fn func(context.Context) error) error {
-	err := w.DB.ExclusivelyWithin(ctx, lockWait, name, fn)
+	err := w.DB.ExclusivelyWithin(ctx, w.lockWait, name, fn)
 	if errors.Is(err, store.ErrBusy) {
 		return &queue.Outside{Err: err}
 	}

@@ -497,6 +497,7 @@ func TestWorkBlobsSilent(t *testing.T) {
 				}
 				bucket := silentBucket{blobs.File{Dir: t.TempDir()}, make(chan struct{}, 1)}
 				d := newDeskWith(t, url, bucket)
+				d.lastCopy = time.Second
 				write := func(a Assignment) {
 					if err := os.WriteFile(filepath.Join(a.Dir, "large.txt"), make([]byte, 1<<20), 0o600); err != nil {
 						t.Error(err)

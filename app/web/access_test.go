@@ -131,6 +131,7 @@ func TestStreamsEnd(t *testing.T) {
 			t.Run(name+page, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
+				w.site.beat = time.Second
 				w.save(store.Run{ID: "r", Repo: "acme/repo1", RepoID: 1, Number: 1, Installation: 7, State: store.Running, Started: w.clock()})
 				dir := t.TempDir()
 				m, err := w.db.Mirror(t.Context(), "r", dir)
@@ -153,7 +154,7 @@ func TestStreamsEnd(t *testing.T) {
 					rest, _ := io.ReadAll(lines)
 					ended <- string(rest)
 				}()
-				time.Sleep(heartbeat + heartbeat/5)
+				time.Sleep(2 * w.site.beat)
 				if err := os.WriteFile(filepath.Join(dir, eventsFile), []byte(`{"type":"stage_start","time":"2026-01-01T00:00:00Z","step":{"stage":"secret"}}`+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}

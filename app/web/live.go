@@ -96,7 +96,7 @@ func oneLine(s string) string {
 
 // run sends what there is, and waits for more.
 func (st *stream) run(ctx context.Context, v *viewer, more <-chan struct{}) error {
-	look, beat := time.NewTicker(lookAgain), time.NewTicker(heartbeat)
+	look, beat := time.NewTicker(lookAgain), time.NewTicker(st.site.beat)
 	defer look.Stop()
 	defer beat.Stop()
 	for {

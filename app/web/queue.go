@@ -150,7 +150,7 @@ func (s *Site) queueEvents(w http.ResponseWriter, r *http.Request, v *viewer) er
 		return err
 	}
 	defer release()
-	look, beat := time.NewTicker(lookAgain), time.NewTicker(heartbeat)
+	look, beat := time.NewTicker(lookAgain), time.NewTicker(s.beat)
 	defer look.Stop()
 	defer beat.Stop()
 	ctx, sent := r.Context(), ""

@@ -123,6 +123,7 @@ type Site struct {
 	cookies *sealer // nil: no one can log in
 	csrf    *http.CrossOriginProtection
 	streams chan struct{}
+	beat    time.Duration // between signs of life of a stream
 
 	histories chan struct{} // of tests, that are read at a time
 }
@@ -135,7 +136,7 @@ var assets embed.FS
 
 // New makes a Site.
 func New(o Options) (*Site, error) {
-	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), streams: make(chan struct{}, streamsAtOnce), histories: make(chan struct{}, testsAtOnce)}
+	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), streams: make(chan struct{}, streamsAtOnce), beat: heartbeat, histories: make(chan struct{}, testsAtOnce)}
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil {

@@ -67,6 +67,7 @@ func TestLocks(t *testing.T) {
 	t.Parallel()
 	where := server.Database(t)
 	db, other := openAt(t, where), openAt(t, where)
+	db.lockIdle = 2 * time.Second
 	connect := func() *pgx.Conn {
 		conn, err := pgx.Connect(t.Context(), where)
 		if err != nil {
@@ -77,7 +78,8 @@ func TestLocks(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { // it says nothing more, as one that froze
 		conn := connect()
-		if _, err := conn.Exec(t.Context(), lockSession); err != nil {
+		defer conn.Close(t.Context()) // or it would be collected
+		if _, err := conn.Exec(t.Context(), lockSession, "2000"); err != nil {
 			t.Error(err)
 		}
 		if _, err := conn.Exec(t.Context(), `select pg_advisory_lock($1)`, LockKey("frozen")); err != nil {
@@ -88,13 +90,13 @@ func TestLocks(t *testing.T) {
 			t.Errorf("locked: %v", err)
 		}
 		began := time.Now()
-		if err := db.Exclusively(t.Context(), "frozen", nothing); err != nil || time.Since(began) > 3*lockIdle {
+		if err := db.Exclusively(t.Context(), "frozen", nothing); err != nil || time.Since(began) > lockIdle {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
 	group.Go(func() {
 		err := db.Exclusively(t.Context(), "kept", func(ctx context.Context) error {
-			time.Sleep(lockIdle + lockIdle/4)
+			time.Sleep(2 * db.lockIdle)
 			ok, err := other.tryExclusively(ctx, "kept", func(context.Context) error { return nil })
 			if ok {
 				t.Error("a lock that is needed for long is another's")
@@ -117,7 +119,7 @@ func TestLocks(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case <-time.After(3 * lockAlive):
+			case <-time.After(10 * db.lockIdle):
 				return nil
 			}
 		})

@@ -57,7 +57,8 @@ type DB struct {
 	writer  *sql.DB
 	readers *sql.DB
 
-	pool *pgxpool.Pool // PostgreSQL; nil: SQLite
+	pool     *pgxpool.Pool // PostgreSQL; nil: SQLite
+	lockIdle time.Duration // after which the lock of who says nothing is another's
 
 	blobs    *blobs.Store
 	watchers watchers
@@ -73,7 +74,7 @@ type DB struct {
 
 // Open opens the database and does not migrate it (see [DB.Migrate]).
 func Open(ctx context.Context, o Options) (*DB, error) {
-	db := &DB{now: o.Now, log: o.Log, probing: make(chan struct{}, 1)}
+	db := &DB{now: o.Now, log: o.Log, probing: make(chan struct{}, 1), lockIdle: lockIdle}
 	if o.Now == nil {
 		return nil, errors.New("open database: Now is required")
 	}

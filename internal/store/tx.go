@@ -162,18 +162,14 @@ func (db *DB) tryExclusively(ctx context.Context, name string, fn func(context.C
 	return db.locked(ctx, ctx, name, `select pg_try_advisory_lock($1)`, fn)
 }
 
-// How long who has a lock may say nothing until it is another's, how often it says something, and
-// how long PostgreSQL may take to hear it.
-const (
-	lockIdle  = 20 * time.Second
-	lockAlive = 5 * time.Second
-	lockHeard = 5 * time.Second
-)
+// lockIdle is how long who has a lock may say nothing. It speaks, and waits for an answer, a quarter of
+// that.
+const lockIdle = 20 * time.Second
 
 // lockSession has PostgreSQL end the session of who has a lock and froze, or (before PostgreSQL 14,
 // which does not know how) whose machine vanished.
 const lockSession = `select set_config(s.name, v.value, false) from pg_settings s join (values
-	('idle_session_timeout', '20s'), ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) as v(name, value) on v.name = s.name`
+	('idle_session_timeout', $1::text), ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) as v(name, value) on v.name = s.name`
 
 // errUnlocked says that a lock was lost while it was needed.
 var errUnlocked = errors.New("the lock was lost")
@@ -187,11 +183,11 @@ func (db *DB) locked(ctx, waits context.Context, name, statement string, fn func
 		return false, fmt.Errorf("lock %s: %w", name, orCause(waits, err))
 	}
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockHeard)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.lockIdle/4)
 		defer cancel()
 		_ = conn.Close(end) // it is free at the latest after lockIdle
 	}()
-	if _, err = conn.Exec(waits, lockSession); err == nil {
+	if _, err = conn.Exec(waits, lockSession, strconv.FormatInt(db.lockIdle.Milliseconds(), 10)); err == nil {
 		err = conn.QueryRow(waits, statement, LockKey(name)).Scan(&ok)
 	}
 	if err != nil {
@@ -202,7 +198,7 @@ func (db *DB) locked(ctx, waits context.Context, name, statement string, fn func
 	}
 	ctx, lose := context.WithCancelCause(ctx)
 	var alive sync.WaitGroup
-	alive.Go(func() { keepLock(ctx, conn, lose) })
+	alive.Go(func() { db.keepLock(ctx, conn, lose) })
 	err = fn(ctx)
 	lose(nil)
 	alive.Wait()
@@ -219,8 +215,8 @@ func orCause(ctx context.Context, err error) error {
 
 // keepLock says to PostgreSQL that who has the lock lives, until ctx ends. Where that is not heard,
 // lose is called.
-func keepLock(ctx context.Context, conn *pgx.Conn, lose context.CancelCauseFunc) {
-	tick := time.NewTicker(lockAlive)
+func (db *DB) keepLock(ctx context.Context, conn *pgx.Conn, lose context.CancelCauseFunc) {
+	tick := time.NewTicker(db.lockIdle / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -228,7 +224,7 @@ func keepLock(ctx context.Context, conn *pgx.Conn, lose context.CancelCauseFunc)
 			return
 		case <-tick.C:
 		}
-		heard, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockHeard)
+		heard, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.lockIdle/4)
 		err := conn.Ping(heard)
 		cancel()
 		if err != nil {
