@@ -19,7 +19,7 @@ var variable = pattern.New(`(?m)^[ \t]*(?:(?:export|public|private|protected|int
 
 // place says where the definitions and literals of a source stand: a line that names something stands
 // around the lines behind it that are indented deeper.
-func (t testText) place(code string, literals []literal) {
+func (t TestText) place(code string, literals []literal) {
 	type mention struct {
 		naming
 		at    int
@@ -89,9 +89,9 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// Keeps says whether a source has a test, as [testText.Has] does, and names it as often and in the
+// Keeps says whether a source has a test, as [TestText.Has] does, and names it as often and in the
 // same places as another one, in which it stood before: what another test is called by is none of it.
-func (t testText) Keeps(was testText, test string) bool {
+func (t TestText) Keeps(was TestText, test string) bool {
 	if !t.Has(test) {
 		return false
 	}
@@ -119,7 +119,7 @@ func (t testText) Keeps(was testText, test string) bool {
 
 // namedBy returns what names the last part of a test: of all that does, that which stands in most of
 // what the parts before it name, and in the least beside that. within says that it stands in any of it.
-func (t testText) namedBy(test string) (by map[naming]bool, outer string, within bool) {
+func (t TestText) namedBy(test string) (by map[naming]bool, outer string, within bool) {
 	for i := range test {
 		if i > 0 && !strings.ContainsRune("/ .:", rune(test[i-1])) {
 			continue

@@ -87,7 +87,7 @@ func Names(src, dir, file string) bool {
 }
 
 var (
-	filePattern  = pattern.New("[\"'`]((?:\\.{0,2}/)*[\\w.@/*-]*\\*[\\w.@/*-]*\\.\\w+)[\"'`]")
+	plainExt     = pattern.New(`^\.\w+$`)
 	filesOfAnExt = pattern.New(`^[*/]*\.\w+$`)
 )
 
@@ -99,20 +99,34 @@ var usualData = []string{".cfg", ".css", ".csv", ".gif", ".html", ".ini", ".jpg"
 // one that is found as the program runs. One that names nothing but a usual extension counts
 // for files in dir alone.
 func namesByPattern(src, dir, file string) bool {
-	if !strings.Contains(src, "*") || languages.IsSource(file) {
+	ext := path.Ext(file)
+	if !plainExt.MatchString(ext) || !strings.Contains(src, "*") || languages.IsSource(file) {
 		return false
 	}
-	for _, m := range filePattern.FindAllStringSubmatch(src, -1) {
-		if path.Ext(m[1]) != path.Ext(file) {
+	for end := 0; ; {
+		i := strings.Index(src[end:], ext) // a whole source is not searched by a regular expression for each file of a change
+		if i < 0 {
+			return false
+		}
+		from := end
+		end += i + len(ext)
+		if end == len(src) || !isQuote(src[end]) {
 			continue
 		}
-		if filesOfAnExt.MatchString(m[1]) && slices.Contains(usualData, path.Ext(file)) && path.Dir(file) != dir {
+		start := end - len(ext)
+		for start > from && (isWord(src[start-1]) && src[start-1] < 0x80 || strings.IndexByte(".@/*-", src[start-1]) >= 0) {
+			start--
+		}
+		way := src[start:end]
+		if start == 0 || !isQuote(src[start-1]) || !strings.Contains(way, "*") ||
+			filesOfAnExt.MatchString(way) && slices.Contains(usualData, ext) && path.Dir(file) != dir {
 			continue
 		}
-		at := strings.ReplaceAll(strings.TrimLeft(m[1], "./"), "**/", "*")
+		at := strings.ReplaceAll(strings.TrimLeft(way, "./"), "**/", "*")
 		if pattern.Glob(at, file) || pattern.Glob("*/"+at, file) {
 			return true
 		}
 	}
-	return false
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }

@@ -1,6 +1,11 @@
 package classes
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
 
 // TestNamesSetup holds which files settings name as loaded before tests.
 func TestNamesSetup(t *testing.T) {
@@ -13,5 +18,40 @@ func TestNamesSetup(t *testing.T) {
 	}
 	if !NamesSetup(`{"jest": {"setupFiles": ["./test/index.js"]}}`, "test/index.js") {
 		t.Error("a file called index is not found by its folder")
+	}
+}
+
+// TestNamesByPattern holds which patterns with stars a file of data fits, and that they are found in time
+// in a long source.
+func TestNamesByPattern(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		src, file string
+		want      bool
+	}{
+		{`glob("../data/*.svg")`, "data/a.svg", true},
+		{`glob('tests/data/**/*.svg')`, "tests/data/x/y/a.svg", true},
+		{`glob("*.svg")`, "tests/a.svg", true},
+		{`glob("*.svg")`, "img/a.svg", false},
+		{`glob("*.golden")`, "img/a.golden", true},
+		{`glob("data/*.svgz")`, "data/a.svg", false},
+		{`x = a * b; y = "data/a.svg"; z = "data/b.svg"`, "data/c.svg", false},
+		{`x = a * "data/b*.svg".svg"`, "data/c.svg", false},
+		{`x = a * "b.svg", "data/c*.svg"`, "data/c.svg", true},
+		{`glob("data/*.tar.gz")`, "data/a.tar.gz", true},
+		{`glob(data/*.svg")`, "data/a.svg", false},
+		{`glob("data/* and.svg")`, "data/a.svg", false},
+	} {
+		if got := namesByPattern(tt.src, "tests", tt.file); got != tt.want {
+			t.Errorf("%s in %s: %v", tt.file, tt.src, got)
+		}
+	}
+	src := strings.Repeat("x = a * b\ny = glob('assets/*.svg')\n", 300_000)
+	at := time.Now()
+	for i := range 50 {
+		namesByPattern(src, "tests", fmt.Sprintf("img/%d.png", i))
+	}
+	if took := time.Since(at); took > 5*time.Second { // half a second each by a regular expression over all of it
+		t.Errorf("fifty files took %s", took)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A testText is what a source says of its tests, by their own names.
-type testText struct {
+// A TestText is what a source says of its tests, by their own names.
+type TestText struct {
 	Funcs    map[string]string // the text of each test that is a function, by name
 	literals map[string]bool   // strings, which name tests, subtests and rows
 	defined  map[string]bool   // names of functions, methods and classes
@@ -25,15 +25,15 @@ type testText struct {
 	headers  map[string]string // what stands behind the name of a class in its line
 }
 
-func newTestText() testText {
-	return testText{
+func newTestText() TestText {
+	return TestText{
 		Funcs: map[string]string{}, literals: map[string]bool{}, defined: map[string]bool{},
 		named: map[naming]int{}, headers: map[string]string{},
 	}
 }
 
 // ReadTests tokenises a source: what stands in comments is not there.
-func ReadTests(name string, src []byte) testText {
+func ReadTests(name string, src []byte) TestText {
 	if path.Ext(name) == ".go" || bytes.Contains(src, []byte("package ")) && bytes.Contains(src, []byte("func Test")) {
 		if t, ok := readGoTests(src); ok {
 			return t
@@ -60,7 +60,7 @@ func ReadTests(name string, src []byte) testText {
 
 var definition = pattern.New(`\b(def|class|fn|fun|func|function|void|module|describe|object)\s+(\w+)`)
 
-func readGoTests(src []byte) (testText, bool) {
+func readGoTests(src []byte) (TestText, bool) {
 	t := newTestText()
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
@@ -89,7 +89,7 @@ func readGoTests(src []byte) (testText, bool) {
 }
 
 // readGoNames reads what names tests in a declaration.
-func (t testText) readGoNames(in ast.Node, scope string) {
+func (t TestText) readGoNames(in ast.Node, scope string) {
 	ast.Inspect(in, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
 			if s, err := strconv.Unquote(l.Value); err == nil {
@@ -200,7 +200,7 @@ func readLiteral(src, quote string) (text string, n int) {
 // Has says whether a source has a test by its own name: all parts of it, each as
 // a definition or a literal. Names that are put together when the tests run are
 // not found.
-func (t testText) Has(test string) bool {
+func (t TestText) Has(test string) bool {
 	if sub := strings.Split(test, "/"); len(t.Funcs) > 0 && t.Funcs[sub[0]] != "" {
 		for _, s := range sub[1:] {
 			if !t.names(s) {
@@ -219,7 +219,7 @@ func (t testText) Has(test string) bool {
 }
 
 // names says whether a part of a name is there, also as the go command writes it.
-func (t testText) names(part string) bool {
+func (t TestText) names(part string) bool {
 	if t.defined[part] || t.literals[part] {
 		return true
 	}
@@ -237,7 +237,7 @@ func calledSo(l, part string) bool {
 }
 
 // joined says whether a name is literals with spaces between them.
-func (t testText) joined(name string) bool {
+func (t TestText) joined(name string) bool {
 	reach := make([]bool, len(name)+1)
 	reach[0] = true
 	for i := range name {
@@ -273,7 +273,7 @@ var (
 )
 
 // Text is that of the function that a test is, where it is one.
-func (t testText) Text(test string) string {
+func (t TestText) Text(test string) string {
 	top, _, _ := strings.Cut(test, "/")
 	if f := t.Funcs[top]; f != "" {
 		return f

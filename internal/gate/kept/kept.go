@@ -110,6 +110,7 @@ type keeper struct {
 	// commands are those of the arm; steers says that what steers them is touched, so
 	// that without the base's version the head's own run.
 	commands  []ecosystem.Command
+	besides   map[reachKey]bool   // of files of tests, as far as it was asked for
 	otherwise []ecosystem.Command // as they are detected in the arm, where that is another call
 	steers    bool
 	forwards  []workspace.Put // of every arm, where tests could not start without them

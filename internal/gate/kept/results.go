@@ -164,7 +164,22 @@ func (k *keeper) beside(e *examined) bool {
 	if _, src := k.on.Sides.TestFileOf(e.id); src == nil {
 		return false
 	}
-	file, some := k.on.Sides.StandsIn(e.id), false
+	file := k.on.Sides.StandsIn(e.id)
+	at := reachKey{file, e.eco, e.id.Unit, e.id.Package, e.id.Command, ""}
+	if languages.ByPackage(e.eco) {
+		at.top = e.id.Top()
+	}
+	if _, ok := k.besides[at]; !ok {
+		if k.besides == nil {
+			k.besides = map[reachKey]bool{}
+		}
+		k.besides[at] = k.findBeside(e, file)
+	}
+	return k.besides[at]
+}
+
+func (k *keeper) findBeside(e *examined, file string) bool {
+	some := false
 	for _, t := range k.on.Sides.Touched {
 		if t.Class == compare.Test && t.Mixed && t.Path == file {
 			return false

@@ -232,10 +232,10 @@ func (r *Reader) importers(name string) map[string]bool {
 	}
 	out := map[string]bool{}
 	for next := []string{name}; len(next) > 0; {
-		by := importOf(next[0])
+		stem, by := importOf(next[0])
 		next = next[1:]
 		for f, src := range r.testTexts {
-			if f != name && !out[f] && by.MatchString(src) {
+			if f != name && !out[f] && someLine(src, stem, by.MatchString) {
 				out[f], next = true, append(next, f)
 			}
 		}
@@ -244,15 +244,37 @@ func (r *Reader) importers(name string) map[string]bool {
 	return out
 }
 
-// importOf matches a line that imports a file by its name, in whatever language.
-func importOf(file string) *regexp.Regexp {
+// someLine says whether a line with a word in it is one. Only these are looked at.
+func someLine(text, word string, is func(line string) bool) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		i += at
+		start := strings.LastIndexByte(text[:i], '\n') + 1
+		end := len(text)
+		if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+			end = i + n
+		}
+		if is(text[start:end]) {
+			return true
+		}
+		if at = end + 1; at >= len(text) {
+			return false
+		}
+	}
+}
+
+// importOf matches a line that imports a file by its name, which has to stand in it, in whatever language.
+func importOf(file string) (stem string, by *regexp.Regexp) {
 	stem, word := path.Base(strings.TrimSuffix(file, path.Ext(file))), "include"
 	if path.Ext(file) == ".rs" {
 		if word = "include|mod"; stem == "mod" {
 			stem = path.Base(path.Dir(file))
 		}
 	}
-	return regexp.MustCompile(`(?m)^.*\b(?:import|from|require|require_relative|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
+	return stem, regexp.MustCompile(`\b(?:import|from|require|require_relative|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the

@@ -39,6 +39,8 @@ type Reader struct {
 	importing map[string]map[string]bool
 	namers    map[string][]*baseSource       // which of them name a file, as far as that was asked for
 	naming    map[[2]string]bool             // whether those in a folder name a file, the same
+	testFiles map[string][]byte              // of the base, that tests were asked for in
+	testsRead map[[2]string]classes.TestText // of a side and a file, as far as they were asked for
 	byDir     map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
 }
 

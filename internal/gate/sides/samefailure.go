@@ -24,13 +24,13 @@ func (r *Reader) MovedTest(base, head results.ID) bool {
 			return f.Status == change.Renamed && stemOf(f.OldPath) == lastOf(base.Package) && stemOf(f.Path) == lastOf(head.Package)
 		})
 	}
-	was, byPackage := classes.ReadTests(file, src).Text(base.Test), languages.ByPackage(eco)
+	was, byPackage := r.testsOf(results.Base, file, src).Text(base.Test), languages.ByPackage(eco)
 	for name, v := range r.Texts {
 		if v.Head == nil || name != head.Package && (!byPackage || path.Dir(name) != r.PackageDir(results.Head, head)) {
 			continue
 		}
 		if was != "" {
-			if classes.ReadTests(name, v.Head).Text(head.Test) == was {
+			if r.testsOf(results.Head, name, v.Head).Text(head.Test) == was {
 				return true
 			}
 		} else if text := classes.TextAt(string(src), base.Test); text == "" || strings.Contains(classes.Flat(string(v.Head)), text) {

@@ -30,12 +30,12 @@ func (r *Reader) Stands(id results.ID) bool {
 		}
 		file, src, id.Package, id.Test, whole = in, r.readBase(in), in, own, true
 	}
-	base := classes.ReadTests(file, src)
+	base := r.testsOf(results.Base, file, src)
 	known := base.Has(id.Test) && !whole
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
-		t := classes.ReadTests(name, head)
-		if name != file && name != r.MovedTo(file) && (classes.ReadTests(name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
+		t := r.testsOf(results.Head, name, head)
+		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
 			continue // it is another test of that name, or this one where it ran
 		}
 		switch {
@@ -50,6 +50,20 @@ func (r *Reader) Stands(id results.ID) bool {
 		}
 	}
 	return false
+}
+
+// testsOf is what a source of a side says of its tests, which is read once.
+func (r *Reader) testsOf(side results.Side, name string, src []byte) classes.TestText {
+	at := [2]string{string(side), name}
+	t, ok := r.testsRead[at]
+	if !ok {
+		if r.testsRead == nil {
+			r.testsRead = map[[2]string]classes.TestText{}
+		}
+		t = classes.ReadTests(name, src)
+		r.testsRead[at] = t
+	}
+	return t
 }
 
 // rowGone says of a test whose name is put together as it runs whether others of its function, or of its
@@ -93,7 +107,7 @@ func (r *Reader) rowGone(id results.ID) bool {
 func (r *Reader) takenElsewhere(id results.ID) bool {
 	return slices.ContainsFunc(r.Touched, func(t Touch) bool {
 		v := r.Texts[t.Path]
-		return !t.Mixed && v.Base != nil && classes.ReadTests(t.Path, v.Base).Text(id.Test) != "" && classes.ReadTests(t.Path, v.Head).Text(id.Test) == ""
+		return !t.Mixed && v.Base != nil && r.testsOf(results.Base, t.Path, v.Base).Text(id.Test) != "" && r.testsOf(results.Head, t.Path, v.Head).Text(id.Test) == ""
 	})
 }
 
@@ -141,9 +155,15 @@ func (r *Reader) TestFileOf(id results.ID) (string, []byte) {
 	}
 	eco := languages.Named(r.EcoOf(id))
 	if eco == nil || eco.Packages == nil {
-		src, err := ecosystem.ReadInTree(r.Base.Dir, id.Package)
-		if err != nil {
-			return "", nil
+		src, ok := r.testFiles[id.Package]
+		if !ok {
+			if r.testFiles == nil {
+				r.testFiles = map[string][]byte{}
+			}
+			if src = r.readBase(id.Package); src == nil {
+				return "", nil
+			}
+			r.testFiles[id.Package] = src
 		}
 		return id.Package, src
 	}
@@ -222,9 +242,9 @@ func (r *Reader) marked(id results.ID, mark *pattern.Pattern) bool {
 	if src == nil {
 		return false
 	}
-	base := classes.ReadTests(file, src)
+	base := r.testsOf(results.Base, file, src)
 	for name, head := range r.headTests(file) {
-		t := classes.ReadTests(name, head)
+		t := r.testsOf(results.Head, name, head)
 		before, after := base.Text(id.Test), t.Text(id.Test)
 		if before == "" && (name == file || name == r.MovedTo(file)) {
 			before, after = string(src), string(head)
@@ -298,7 +318,7 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 	if src == nil {
 		return true
 	}
-	if text := classes.ReadTests(file, src).Text(id.Test); text != "" {
+	if text := r.testsOf(results.Base, file, src).Text(id.Test); text != "" {
 		src = []byte(text)
 	}
 	removed := r.RemovedNames(id)
