@@ -29,7 +29,7 @@ var shownBy = map[string][]string{
 	"exit_code_python":                   {"exit_code_node"},
 	"exit_code_python_untrusted":         {"exit_code_node_untrusted"},
 	"exit_inside":                        {"exit_code_forged", "exit_code_swallowed", "exit_early"},
-	"flaky":                              {"flaky_base", "flaky_base_often", "flaky_later", "flaky_load", "kept_flakiness", "kept_flaky"},
+	"flaky":                              {"flaky_base", "flaky_base_often", "flaky_edited", "flaky_later", "flaky_load", "kept_flakiness", "kept_flaky"},
 	"flaky_new":                          {"new_failing"},
 	"forged_python":                      {"forged_node"},
 	"forged_python_untrusted":            {"forged_node_untrusted"},

@@ -131,7 +131,8 @@ func (k *keeper) together() func(ecosystem.Command) bool {
 	return func(c ecosystem.Command) bool { return k.in.Untrusted || took <= maxTogether && !c.Results.Apart }
 }
 
-// passing are the tests that pass on the base and do not give both results.
+// passing are the tests that pass on the base and do not give both results: there, or as the base has
+// them, where it is the change's version of them that did.
 func (k *keeper) passing() []*examined {
 	unsteady := map[results.ID]bool{}
 	for _, list := range [][]results.Case{k.in.Compared.Flaky, k.in.Compared.PreExisting, k.in.Compared.Unknown, k.in.Compared.FlakyNew} {
@@ -142,14 +143,26 @@ func (k *keeper) passing() []*examined {
 	var out []*examined
 	for id, t := range k.on.Sides.Suites[results.Base] {
 		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && languages.ByPackage(k.on.Sides.EcoOf(id))
-		if t.Status == results.Passed && counts && !unsteady[id] {
-			out = append(out, &examined{id: id, eco: k.on.Sides.EcoOf(id)})
+		eco := k.on.Sides.EcoOf(id)
+		if t.Status == results.Passed && counts && (!unsteady[id] || k.editedToFlake(id, eco)) {
+			out = append(out, &examined{id: id, eco: eco})
 		}
 	}
 	slices.SortFunc(out, func(a, b *examined) int {
 		return strings.Compare(a.id.Unit+" "+a.id.String(), b.id.Unit+" "+b.id.String())
 	})
 	return out
+}
+
+// editedToFlake says whether a test gave both results on the head alone, and the change edits it or what
+// it reads: the kept arm runs it as the base has it.
+func (k *keeper) editedToFlake(id results.ID, eco string) bool {
+	steady := slices.ContainsFunc(k.on.Tests.Statistics, func(s runs.Statistic) bool { return s.ID == id && s.Base.Runs > 0 && s.Base.Failed == 0 })
+	return steady && id.Test != "" && slices.ContainsFunc(k.in.Compared.Flaky, func(c results.Case) bool { return c.ID == id }) &&
+		slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool {
+			_, ok := k.on.Sides.Concerns(t, id, eco)
+			return ok
+		})
 }
 
 func (k *keeper) steps(ctx context.Context) error {
