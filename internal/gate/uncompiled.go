@@ -12,7 +12,6 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -59,7 +58,7 @@ func (r *runner) uncompiled(ctx context.Context) error {
 				return name == end || (strings.HasSuffix(name, "_"+end) || strings.HasSuffix(name, "-"+end)) && !others[name]
 			})
 		}
-		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path, joined) || r.compiledByRule(f.Path) {
+		if len(objects) == 0 || slices.ContainsFunc(objects, made) || r.included(f.Path, joined) || r.sides.CompiledByRule(f.Path) {
 			continue
 		}
 		out.Lines += len(f.Lines)
@@ -110,21 +109,6 @@ func (r *runner) objects() (out, joined []string) {
 		return nil, nil
 	}
 	return out, joined
-}
-
-// compiledByRule says whether a rule of a Makefile around a source makes a program of it without an
-// object on the way, which a command that tests may run.
-func (r *runner) compiledByRule(name string) bool {
-	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			if src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(dir, file)); err == nil && native.CompilesWhole(string(src), path.Base(name)) {
-				return true
-			}
-		}
-		if dir == "." {
-			return false
-		}
-	}
 }
 
 // included says whether another source of the head, or one that is made, takes a source in by its name.

@@ -190,3 +190,18 @@ func withoutLines(src []byte, lines map[int]bool) []byte {
 	}
 	return []byte(strings.Join(all, "\n"))
 }
+
+// CompiledByRule says whether a rule of a Makefile around a source makes a program of it without an
+// object on the way, which a command that tests may run.
+func (r *Reader) CompiledByRule(name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			if src, err := ecosystem.ReadInTree(r.Head.Dir, path.Join(dir, file)); err == nil && native.CompilesWhole(string(src), path.Base(name)) {
+				return true
+			}
+		}
+		if dir == "." {
+			return false
+		}
+	}
+}
