@@ -323,7 +323,7 @@ var (
 var harmless = map[string]string{
 	"go":      "v count timeout cover coverprofile covermode coverpkg parallel p failfast json short race run skip benchmem vet mod trimpath shuffle o outputdir",
 	"pytest":  "v vv vvv q qq x s l r ra rA rs rf rx tb cov cov-report cov-config cov-fail-under cov-branch no-cov durations maxfail n dist color junitxml junit-xml capture no-header no-summary showlocals strict strict-markers strict-config k m ignore deselect timeout verbose quiet disable-warnings html exitfirst lf ff",
-	"python":  "m u B v q f b s t p verbose quiet failfast buffer locals",
+	"python":  "m u B v q f b s t p verbose quiet failfast buffer locals noinput no-input keepdb parallel",
 	"cargo":   "v q verbose quiet workspace all all-targets locked offline frozen no-fail-fast p package lib bins bin test tests doc jobs j color nocapture test-threads manifest-path",
 	"node":    "test test-reporter test-reporter-destination test-concurrency test-timeout experimental-test-coverage test-name-pattern",
 	"mocha":   "reporter R timeout t recursive exit bail b spec extension parallel jobs j check-leaks forbid-only grep g",

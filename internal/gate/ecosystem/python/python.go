@@ -102,6 +102,13 @@ func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
 			out = append(out, p)
 		}
 	}
+	for _, dir := range s.Dirs("manage.py") {
+		ofPytest := func(o string) bool { return ecosystem.Inside(o, dir) && pythonFacts(s, o, dirs).pytest }
+		if slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !isDjango(s, dir) || slices.ContainsFunc(dirs, ofPytest) {
+			continue
+		}
+		out = append(out, pythonProject(s, dir, append(slices.Clone(dirs), dir)))
+	}
 	return out
 }
 
@@ -125,6 +132,7 @@ func pythonDirs(s *ecosystem.Survey) []string {
 // A pyFacts is what the files of a project say about its tests.
 type pyFacts struct {
 	pytest, unittest bool
+	django           bool   // manage.py runs its tests
 	why              string // for pytest
 	deps             []string
 	lock             string
@@ -174,6 +182,9 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 			f.pytest, f.why = true, "pytest is asked for in "+name
 		}
 	}
+	if f.django = !f.pytest && isDjango(s, dir); f.django && len(f.deps) == 0 {
+		f.deps = requirementsAround(s, dir)
+	}
 	return f
 }
 
@@ -189,7 +200,7 @@ var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
 
 func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Project {
 	f := pythonFacts(s, dir, all)
-	if !f.pytest && !f.unittest {
+	if !f.pytest && !f.unittest && !f.django {
 		return ecosystem.Project{}
 	}
 	p := ecosystem.Project{Dir: dir, What: "Python project in " + dir}
@@ -201,9 +212,12 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 			p.Why = append(p.Why, path.Join(dir, n))
 		}
 	}
-	if f.why != "" {
+	switch {
+	case f.why != "":
 		p.Why = append(p.Why, f.why)
-	} else {
+	case f.django:
+		p.Why = append(p.Why, path.Join(dir, "manage.py")+", and tests for Django")
+	default:
 		p.Why = append(p.Why, "tests for unittest")
 	}
 	if !s.Tools.Has("python3") {
@@ -230,6 +244,9 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	if f.pytest {
 		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
 		call = strings.TrimPrefix(python+" -m pytest", " -m ")
+	} else if f.django {
+		p.Test = append(p.Test, djangoCommand(c, env, python))
+		call = python + " manage.py test"
 	} else {
 		for _, a := range args {
 			p.Test = append(p.Test, unittestCommand(c, env, python, a))
@@ -272,7 +289,7 @@ func installPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts) bool {
 		}
 		p.Setup = append(p.Setup, c)
 	}
-	needs := len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) ||
+	needs := f.django || len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) ||
 		strings.Contains(string(s.Read(p.Dir, "setup.py")), "install_requires") || strings.Contains(string(s.Read(p.Dir, "setup.cfg")), "install_requires")
 	if !needs && (!f.pytest || s.Tools.Has("pytest")) {
 		return false
@@ -305,6 +322,9 @@ func installPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts) bool {
 	}
 	if f.pytest && !slices.ContainsFunc(grouped, named) {
 		args = append(args, "pytest")
+	}
+	if f.django && len(args) == 0 && f.lock == "" {
+		args = append(args, "django")
 	}
 	if len(args) == 0 { // a lockfile alone, of a manager that is missing
 		return false

@@ -79,6 +79,9 @@ func pythonRequirements(s *ecosystem.Survey, dir string) []string {
 	if f.pytest {
 		found = append(found, "pytest")
 	}
+	if f.django {
+		found = append(found, "django")
+	}
 	if (s.Has(dir, "setup.py") || f.pyproject.Has("project")) && !f.pyproject.Has("build-system") { // what pip takes to build it with
 		found = append(found, "setuptools", "wheel")
 	}

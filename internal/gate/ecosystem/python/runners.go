@@ -93,11 +93,14 @@ func unittestCommand(c ecosystem.Command, env, python string, args []string) eco
 			return build(c, append(files, named...)), true
 		},
 	}
-	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string {
-		module := name + "_unittest"
-		return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
-	}))
+	c.Results.PlantedBy(ecosystem.Copied(plantedUnittest))
 	return c
+}
+
+// plantedUnittest is a test of unittest that must fail.
+func plantedUnittest(_, _, name string) string {
+	module := name + "_unittest"
+	return "\n\nimport unittest as " + module + "\n\n\nclass Test" + ecosystem.Capital(name) + "(" + module + ".TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
 }
 
 // discoversBelow says whether discovery begins in a folder that is the top of what it loads.

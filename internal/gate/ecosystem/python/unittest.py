@@ -108,4 +108,13 @@ class Runner(unittest.TextTestRunner):
         out.write("\n"); out.flush()
         return result
 sys.path.insert(0, "")
-unittest.main(module=None, argv=["python -m unittest"] + sys.argv[1:], testRunner=Runner, testLoader=Loader())
+if sys.argv[1:2] == ["manage.py"]: # of Django, whose runner takes these
+    import runpy
+    from django.test.runner import DiscoverRunner
+    DiscoverRunner.test_runner, DiscoverRunner.test_loader = Runner, Loader()
+    DiscoverRunner.get_resultclass = lambda self: Result
+    sys.argv = sys.argv[1:]
+    sys.path[0] = top
+    runpy.run_path("manage.py", run_name="__main__")
+else:
+    unittest.main(module=None, argv=["python -m unittest"] + sys.argv[1:], testRunner=Runner, testLoader=Loader())

@@ -72,3 +72,66 @@ func TestNarrowUnittest(t *testing.T) {
 		}
 	}
 }
+
+// The tests of Django are reported as those of unittest are, run again by the names of their modules,
+// and run as they stand where the project has a runner that reports nothing.
+func TestDjango(t *testing.T) {
+	t.Parallel()
+	tree, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"web/manage.py":        "import sys\nfrom django.test.runner import DiscoverRunner\nassert sys.argv[1:3] == ['test', '--noinput']\nDiscoverRunner().run_tests(sys.argv[3:])\n",
+		"web/shop/__init__.py": "", "web/shop/tests.py": "from django.test import TestCase\nclass A(TestCase):\n    def test_a(self): pass\n    def test_b(self): self.fail('no')\n",
+		"requirements.txt": "Django==4.2\n",
+	}
+	library := map[string]string{ // as much of Django as is replaced
+		"django/__init__.py": "", "django/test/__init__.py": "from unittest import TestCase\n",
+		"django/test/runner.py": "import unittest\nclass DiscoverRunner:\n    test_runner, test_loader = unittest.TextTestRunner, unittest.defaultTestLoader\n    def get_resultclass(self):\n        return None\n" +
+			"    def run_tests(self, labels):\n        suite = unittest.TestSuite([self.test_loader.loadTestsFromName(l) for l in labels] or [self.test_loader.discover('.')])\n" +
+			"        result = self.test_runner(resultclass=self.get_resultclass()).run(suite)\n        raise SystemExit(not result.wasSuccessful())\n",
+	}
+	s := trees.Survey(t, files, new(strings.Builder), "python3")
+	found := findPythonProjects(s)
+	if len(found) != 1 || found[0].Dir != "web" || len(found[0].Test) != 1 || len(found[0].Setup) != 2 || !strings.HasSuffix(found[0].Setup[1].Text, " -r ../requirements.txt") {
+		t.Fatalf("%+v", found)
+	}
+	c := found[0].Test[0]
+	if c.Text != "PYTHONPATH=. .venv/bin/python manage.py test --noinput" || c.Plain == nil || c.Plain.Text != c.Text {
+		t.Errorf("%q", c.Text)
+	}
+	less, ok := c.Results.Narrow(c, ecosystem.Part{Packages: []string{"web/shop/tests.py"}})
+	if !ok || !strings.HasSuffix(less.Text, " --noinput shop.tests") {
+		t.Errorf("%q", less.Text)
+	}
+	files["pytest.ini"] = ""
+	for _, p := range findPythonProjects(trees.Survey(t, files, new(strings.Builder), "python3")) {
+		if strings.Contains(p.Test[0].Text, "manage.py") {
+			t.Errorf("not run by pytest, which is set up: %q", p.Test[0].Text)
+		}
+	}
+	delete(files, "pytest.ini")
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	trees.Lay(t, tree, files)
+	lib := t.TempDir()
+	trees.Lay(t, lib, library)
+	for _, label := range []string{"", "shop.tests"} {
+		out := filepath.Join(t.TempDir(), "results")
+		cmd := exec.CommandContext(t.Context(), python, slices.DeleteFunc([]string{"-c", pyUnittest, "manage.py", "test", "--noinput", label}, func(w string) bool { return w == "" })...)
+		cmd.Dir, cmd.Env = filepath.Join(tree, "web"), append(os.Environ(), "RESULTS="+out, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+lib)
+		text, err := cmd.CombinedOutput()
+		data, readErr := os.ReadFile(out)
+		if err == nil || readErr != nil {
+			t.Fatalf("%v, %v\n%s", err, readErr, text)
+		}
+		for _, want := range []string{`"file": "` + tree + `/web/shop/tests.py", "name": "A.test_a", "status": "pass"`, `"name": "A.test_b", "status": "fail"`, `{"end": true}`} {
+			if !strings.Contains(string(data), want) {
+				t.Errorf("%q: no %s in\n%s\n%s", label, want, data, text)
+			}
+		}
+	}
+}
