@@ -344,12 +344,12 @@ var harmless = map[string]string{
 
 // families are programs that take the options of another one.
 var families = map[string]string{
-	"gotestsum": "go", "py.test": "pytest", "python3": "python", "mvnw": "java", "gradlew": "java", "mvn": "java", "gradle": "java",
+	"gotestsum": "go", "pest": "phpunit", "py.test": "pytest", "python3": "python", "mvnw": "java", "gradlew": "java", "mvn": "java", "gradle": "java",
 }
 
 // optionsDecide says whether a call of a runner of tests has an option that is not harmless.
 func optionsDecide(program string, words []string) bool {
-	for _, runner := range []string{"pytest", "jest", "mocha", "vitest", "rspec", "rake", "phpunit"} { // behind what starts it
+	for _, runner := range []string{"pytest", "jest", "mocha", "vitest", "rspec", "rake", "phpunit", "pest"} { // behind what starts it
 		if at := slices.Index(words, runner); at >= 0 {
 			for _, w := range words[1:max(at, 1)] {
 				if strings.HasPrefix(w, "-") && !slices.Contains([]string{"-m", "-u", "-B", "-q", "--no", "--", "--no-install", "--branch", "-p", "-a", "--append", "--parallel-mode"}, w) && !strings.HasPrefix(w, "--source") && !strings.HasPrefix(w, "--rcfile") {

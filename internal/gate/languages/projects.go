@@ -74,7 +74,7 @@ func callsOthers(s *ecosystem.Survey, p ecosystem.Project, found []ecosystem.Pro
 }
 
 // runsTests is a call of a runner of tests, which ycbot makes by itself.
-var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|manage\.py\s+test|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
+var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|manage\.py\s+test|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|pest|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
 
 // generates is a call that makes sources of what their comments say.
 var generates = pattern.New(`\bgo generate\b`)

@@ -156,6 +156,23 @@ func TestFind(t *testing.T) {
 				".NET in n: no dotnet on this machine\n.NET in n/b: no dotnet on this machine\n.NET in n/c/C.Tests: no dotnet on this machine\n" +
 				"Elixir in u: no mix on this machine\nElixir in u/tool: no mix on this machine\nElixir in x: no mix on this machine\nElixir in x/installer: no mix on this machine\n",
 		},
+		"Pest, which PHPUnit does not read": {
+			files: map[string]string{"phpunit.xml": "", "composer.json": `{"require-dev": {"pestphp/pest": "^2"}}`, "tests/ATest.php": ""},
+			tools: "php composer phpunit",
+			want:  "PHP in .\n  setup composer install --no-interaction --no-progress\n  test vendor/bin/pest --log-junit \"$RESULTS\"\n",
+		},
+		"extras of uv that conflict": {
+			files: map[string]string{"uv.lock": "", "test_a.py": "import pytest", "pyproject.toml": "[project]\nname = \"a\"\n[tool.uv]\nconflicts = [[{extra = \"cpu\"}, {extra = \"gpu\"}], " +
+				"[{group = \"old\"}, {group = \"test\"}, {extra = \"x\", package = \"other\"}]]\n"},
+			tools: "python3 uv",
+			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups --no-extra gpu --no-group old\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"requirements that contradict others": {
+			files: map[string]string{"requirements.txt": "a==1.0\nb\n", "requirements_all.txt": "a==1.1\nc==1\n", "requirements_test.txt": "-r requirements.txt\nA==1.0\nc==2 ; python_version < '3'\n", "test_a.py": "import pytest"},
+			tools: "python3",
+			want: "Python in .\n  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements_test.txt pytest\n" +
+				"  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
 		"nextest is there, and not called": {
 			files: map[string]string{"Cargo.toml": "[package]\nname = \"a\"\n", ".config/nextest.toml": ""},
 			tools: "cargo cargo-nextest",

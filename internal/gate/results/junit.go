@@ -230,13 +230,14 @@ func tameXML(data []byte) (xmlSummary, error) {
 
 var xmlHead = pattern.New(`\x{FEFF}?<\?xml[^>]*\?>`)
 
-// byPHPUnit is the style of PHPUnit.
+// byPHPUnit is the style of PHPUnit, and of Pest.
 func byPHPUnit(_ []string, t junit.Test) (pkg, name string) {
 	class := t.Properties["class"]
 	if class == "" {
 		class = t.Classname
 	}
-	return t.Properties["file"], class + "::" + t.Name
+	file, _, _ := strings.Cut(t.Properties["file"], "::") // behind which Pest has the name again
+	return file, class + "::" + t.Name
 }
 
 // ParsePHPUnit reads the JUnit XML of PHPUnit.

@@ -139,6 +139,7 @@ func TestTwins(t *testing.T) {
 			{"id":"./b_spec.rb[1:1]","full_description":"w","file_path":"./shared.rb","status":"passed"},
 			{"id":"./a_spec.rb[1:3]","full_description":"w","file_path":"./a_spec.rb","status":"pending"}]}`, "a_spec.rb pass; a_spec.rb w fail; a_spec.rb w[2] skip; a_spec.rb w[3] pass; b_spec.rb pass; b_spec.rb w pass"},
 		"minitest": {Numbered(ParseMinitest), `{"file":"a.rb","name":"A#w","status":"pass","line":9}` + "\n" + `{"file":"a.rb","name":"A#w","status":"fail","line":3}` + "\n{\"end\":true}\n", "a.rb A#w fail; a.rb A#w[2] pass; a.rb pass"},
+		"pest":     {Documented(ParsePHPUnit), `<testsuite><testcase name="it adds" file="tests/ATest.php::it adds" class="Tests\ATest" classname="Tests.ATest"/></testsuite>`, `tests/ATest.php Tests\ATest::it adds pass; tests/ATest.php pass`},
 		"cargo":    {Cargo, cargo, "m pass; m src/lib.rs - add fail; m src/lib.rs - add[2] pass; m src/lib.rs - sub pass"},
 		"mix":      {TextByFile(ParseMix), mix, "test/a_test.exs Shop.ATest.Inner > test works pass; test/a_test.exs Shop.ATest.Other > test works fail; test/a_test.exs pass; test/a_test.exs test works fail"},
 	} {

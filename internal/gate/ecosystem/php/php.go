@@ -40,7 +40,7 @@ func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
 		Name: "PHP", ByGit: true, Units: "PHP projects",
 		Programs: strings.Fields("php composer"),
-		Runners:  strings.Fields("phpunit"),
+		Runners:  strings.Fields("phpunit pest"),
 		Hosts:    strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		Fetched:  []string{".cache/composer"},
 		Find:     findPHPProjects,
@@ -75,7 +75,9 @@ func findPHPProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
 	for _, dir := range s.Dirs("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "composer.json") {
 		config := s.First(dir, "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
-		if config == "" && !strings.Contains(string(s.Read(dir, "composer.json")), "phpunit") {
+		needs := string(s.Read(dir, "composer.json"))
+		pest := strings.Contains(needs, `"pestphp/pest"`) // which PHPUnit by itself does not read (https://pestphp.com)
+		if config == "" && !pest && !strings.Contains(needs, "phpunit") {
 			continue
 		}
 		p := ecosystem.Project{Dir: dir, What: "PHP project"}
@@ -91,8 +93,10 @@ func findPHPProjects(s *ecosystem.Survey) []ecosystem.Project {
 		switch {
 		case !s.Tools.Has("php"):
 			p.Missing = s.Tools.Lack("php")
-		case s.Has(dir, "composer.json") && strings.Contains(string(s.Read(dir, "composer.json")), "phpunit"):
-			runner = "vendor/bin/phpunit"
+		case pest || strings.Contains(needs, "phpunit"):
+			if runner = "vendor/bin/phpunit"; pest {
+				runner = "vendor/bin/pest"
+			}
 			if !s.Tools.Has("composer") {
 				p.Missing = s.Tools.Lack("composer")
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -48,6 +49,36 @@ func (f pyFacts) extras() []string {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// conflicting are options of uv that leave out all but one of the extras and groups that are not
+// installed together (https://docs.astral.sh/uv/concepts/projects/config/#conflicting-dependencies):
+// one of tests stays, else the first.
+func (f pyFacts) conflicting() string {
+	out := ""
+	sets, _ := f.pyproject.Table("tool", "uv")["conflicts"].([]any)
+	for _, set := range sets {
+		list, _ := set.([]any)
+		var options, names []string
+		for _, item := range list {
+			one, _ := item.(map[string]any)
+			if of, ok := one["package"]; ok && of != f.pyproject.Table("project").Text("name") {
+				continue
+			}
+			for _, kind := range []string{"extra", "group"} {
+				if name, _ := one[kind].(string); name != "" {
+					options, names = append(options, " --no-"+kind+" "+ecosystem.Quoted(name)), append(names, name)
+				}
+			}
+		}
+		keep := max(0, slices.IndexFunc(names, func(name string) bool { return slices.Contains(usualExtras, name) }))
+		for i, option := range options {
+			if i != keep && !strings.Contains(out+" ", option+" ") {
+				out += option
+			}
+		}
+	}
 	return out
 }
 

@@ -177,6 +177,7 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 			f.unittest = true
 		}
 	}
+	f.deps = consistent(s, dir, f.deps)
 	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
 		if !f.pytest && asked.Match(s.Read(dir, name)) {
 			f.pytest, f.why = true, "pytest is asked for in "+name
@@ -296,7 +297,7 @@ func installPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts) bool {
 	}
 	switch {
 	case f.lock == "uv.lock" && s.Tools.Has("uv"):
-		add("uv sync --frozen --all-extras --all-groups")
+		add("uv sync --frozen --all-extras --all-groups" + f.conflicting())
 		return true
 	case f.lock == "poetry.lock" && s.Tools.Has("poetry"):
 		add("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras")

@@ -3,6 +3,7 @@ package python
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -39,19 +40,21 @@ func pythonRequirements(s *ecosystem.Survey, dir string) []string {
 		found = append(found, requirementLines(s, path.Join(dir, name), 0)...)
 	}
 	locked := f.lock != "" // then all extras and groups are installed
-	selected := f.extras()
+	selected, without := f.extras(), f.conflicting()+" "
 	project := f.pyproject.Table("project")
 	found = append(found, project.Texts("dependencies")...)
 	found = append(found, f.pyproject.Table("build-system").Texts("requires")...)
 	optional := project.Table("optional-dependencies")
 	for _, key := range optional.Keys() {
-		if locked || slices.Contains(selected, key) {
+		if (locked || slices.Contains(selected, key)) && !strings.Contains(without, " --no-extra "+key+" ") {
 			found = append(found, optional.Texts(key)...)
 		}
 	}
 	if groups := f.pyproject.Table("dependency-groups"); locked {
 		for _, key := range groups.Keys() {
-			found = append(found, groups.Texts(key)...)
+			if !strings.Contains(without, " --no-group "+key+" ") {
+				found = append(found, groups.Texts(key)...)
+			}
 		}
 	} else {
 		found = append(found, f.grouped()...)
@@ -112,6 +115,31 @@ func fromElsewhere(requirement ecosystem.TOML) bool {
 func sameDistribution(a, b string) bool {
 	norm := func(s string) string { return strings.ToLower(nameParts.ReplaceAllString(s, "-")) }
 	return norm(a) == norm(b)
+}
+
+// pinned is a requirement of one version, whatever the machine is.
+var pinned = pattern.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*===?\s*([^\s;,*]+)$`)
+
+// consistent are the files of requirements that pip can install together: of those that want another
+// version of a distribution, such as for all platforms or an older Python, those that come later are
+// left out.
+func consistent(s *ecosystem.Survey, dir string, files []string) []string {
+	versions := map[string]string{}
+	return slices.DeleteFunc(files, func(name string) bool {
+		own := map[string]string{}
+		for _, line := range requirementLines(s, path.Join(dir, name), 0) {
+			if m := pinned.FindStringSubmatch(line); m != nil {
+				own[strings.ToLower(nameParts.ReplaceAllString(m[1], "-"))] = m[2]
+			}
+		}
+		for of, version := range own {
+			if was, ok := versions[of]; ok && was != version {
+				return true
+			}
+		}
+		maps.Copy(versions, own)
+		return false
+	})
 }
 
 // requirementLines reads a file of pip's, and those of the tree that it names.
