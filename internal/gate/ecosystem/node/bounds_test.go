@@ -38,3 +38,34 @@ func TestScriptsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Where yarn keeps packages in archives, it starts what runs the tests.
+func TestPluggedIn(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"NODE_ENV=test mocha":    `NODE_ENV=test yarn run mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`,
+		"c8 ava":                 "yarn run c8 ava --tap",
+		"yarn jest":              `yarn run jest --ci --json --outputFile="$RESULTS"`,
+		"node --test":            `yarn node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
+		"tsc -b && mocha":        "yarn test",
+		"eslint . && vitest run": `yarn run vitest run --reporter=json --outputFile="$RESULTS"`,
+		"karma start":            "yarn test",
+	} {
+		for settings, pnp := range map[string]bool{"": true, "nodeLinker: node-modules\n": false} {
+			files := map[string]string{
+				"package.json": `{"packageManager": "yarn@4.5.3", "scripts": {"test": "` + script + `", "build": "tsc"}, "devDependencies": {"a": "1"}}`,
+				"yarn.lock":    "", ".yarnrc.yml": settings,
+			}
+			found := findNodeProjects(trees.Survey(t, files, new(strings.Builder), "node", "npm", "yarn"))
+			if len(found) != 1 || len(found[0].Test) != 1 || len(found[0].Build) != 1 {
+				t.Fatalf("%s: %+v", script, found)
+			}
+			if got := found[0].Test[0].Text; (got == want) != pnp || (found[0].Build[0].Text == "yarn run build") != pnp {
+				t.Errorf("%s, %q: %q, %q", script, settings, got, found[0].Build[0].Text)
+			}
+			if runs := strings.Contains(strings.Join(found[0].Test[0].Argv, " "), `"$RUNNER"`); pnp && runs {
+				t.Errorf("%s looks for its runner", script)
+			}
+		}
+	}
+}

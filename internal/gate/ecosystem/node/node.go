@@ -5,6 +5,7 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -216,7 +217,7 @@ func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]manifest)
 		}
 		if m.Scripts[kind.script] != "" {
 			c := ecosystem.Command{Stage: kind.stage, Unit: dir}
-			*kind.list = append(*kind.list, c.Reporting("npm run "+kind.script))
+			*kind.list = append(*kind.list, c.Reporting(scriptsBy(s, &p)+" run "+kind.script))
 		}
 	}
 	if len(p.Setup)+len(p.Build)+len(p.Test) == 0 {
@@ -235,6 +236,26 @@ func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]manifest)
 		p.Setup, p.Build, p.Lint, p.Test = nil, nil, nil, nil
 	}
 	return p
+}
+
+// nodeLinker is a setting by which yarn 2 and newer installs packages where node looks for them.
+var nodeLinker = pattern.New(`(?m)^nodeLinker:\s*["']?(?:node-modules|pnpm)\b`)
+
+// plugged says whether yarn keeps the packages of a project in archives, so that only what it starts
+// finds them and their programs (https://yarnpkg.com/features/pnp).
+func plugged(s *ecosystem.Survey, p *ecosystem.Project) bool {
+	root := cmp.Or(p.Within, p.Dir)
+	var m manifest
+	_ = json.Unmarshal(s.Read(root, "package.json"), &m)
+	return s.Has(root, ".pnp.cjs") || s.Has(root, "yarn.lock") && isBerry(s, root, m) && !nodeLinker.Match(s.Read(root, ".yarnrc.yml"))
+}
+
+// scriptsBy is the package manager that runs the scripts of a project.
+func scriptsBy(s *ecosystem.Survey, p *ecosystem.Project) string {
+	if plugged(s, p) {
+		return "yarn"
+	}
+	return "npm"
 }
 
 // workspaceOf returns the folder of the workspace that dir belongs to, itself

@@ -30,6 +30,7 @@ type nodeRunner struct {
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) results.Collector
 	nofiles bool
+	pnp     bool                                       // its package manager alone finds it
 	apart   bool                                       // each file is run in a process of its own, unless its options say otherwise
 	byName  string                                     // the option that chooses tests by an expression for their names; empty: there is none
 	workers string                                     // the option with which tests run in processes that do not have the runner's arguments; empty: there is none
@@ -208,7 +209,13 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 	if n := len(call.before); n > 0 && slices.Contains(call.before, "c8") && strings.HasPrefix(call.before[n-1], "--") && call.before[n-1] != "--" && !strings.Contains(call.before[n-1], "=") {
 		call.before = append(slices.Clone(call.before), "--") // else it takes the runner for the value of its own option, and the runner's options for its own
 	}
+	if r.pnp {
+		call.before = byYarn(call.before, call.runner)
+	}
 	before, runner := call.before, call.runner
+	if r.pnp {
+		call.asIs = true
+	}
 	if runner != "node" && !call.asIs {
 		if len(before) > 0 && slices.Contains([]string{"npx", "yarn", "pnpm", "bunx"}, before[0]) { // which would put the folder of packages first
 			before = slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") || w == "exec" })
@@ -285,6 +292,23 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 		}
 	}
 	return c
+}
+
+// byYarn is what stands before a runner that yarn has to start: variables, yarn, and what measures.
+func byYarn(before []string, runner string) []string {
+	at := slices.IndexFunc(before, func(w string) bool { return !ecosystem.IsAssignment(w) })
+	if at < 0 {
+		at = len(before)
+	}
+	rest := before[at:]
+	if len(rest) > 0 && slices.Contains([]string{"npx", "yarn", "pnpm", "bunx"}, rest[0]) {
+		rest = slices.DeleteFunc(slices.Clone(rest[1:]), func(w string) bool { return strings.HasPrefix(w, "-") || w == "exec" || w == "run" })
+	}
+	start := []string{"yarn", "run"}
+	if runner == "node" && len(rest) == 0 {
+		start = start[:1]
+	}
+	return slices.Concat(before[:at], start, rest)
 }
 
 // oneByOne are options of jest about the processes in which tests run.

@@ -33,8 +33,10 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 	} else {
 		parts = scripts.named("test", nil, 0)
 	}
-	if left < 0 { // it is not known what it runs
-		parts = nil
+	pnp := plugged(s, p)
+	whole := scriptsBy(s, p) + " test"
+	if left < 0 || pnp && slices.ContainsFunc(parts, func(p nodePart) bool { return p.runner == nil && !p.lints() && !p.reports() }) {
+		parts = nil // it is not known what it runs, or its programs are yarn's alone to find
 	}
 	last := len(parts) - 1
 	for last >= 0 && parts[last].runner == nil {
@@ -42,13 +44,13 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 	}
 	if last < 0 {
 		if !tested || !onlyMembers(parts) {
-			p.Test = append(p.Test, c.Reporting("npm test"))
+			p.Test = append(p.Test, c.Reporting(whole))
 			p.Notes = append(p.Notes, fmt.Sprintf("what its test script calls (%s) has no output that names each test", script))
 		}
 		return
 	}
 	if script == m.Scripts["test"] {
-		p.OwnTests = append(p.OwnTests, c.Reporting("npm test"))
+		p.OwnTests = append(p.OwnTests, c.Reporting(whole))
 	}
 	built := builtFolders(s, dir, m)
 	rebuild := testsBuilt(s, dir, m, built)
@@ -57,6 +59,7 @@ func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest,
 		switch {
 		case part.runner != nil:
 			r := *part.runner
+			r.pnp = pnp
 			if r.goes != "" && stopsInSettings(s, dir) {
 				r.flags = append(slices.Clone(r.flags), r.goes)
 			}
