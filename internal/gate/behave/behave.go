@@ -17,8 +17,10 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -84,14 +86,17 @@ type Plan struct {
 type side struct {
 	fset    *token.FileSet
 	src     map[string][]byte
-	funcs   map[string]*declared // by expression
-	names   []string             // of these, sorted
-	types   map[string]string    // text of declarations, by name
-	values  map[string]string    // of variables and constants
-	specs   map[string]ast.Node  // their declarations
+	funcs   map[string]*declared   // by expression
+	named   map[string][]*declared // by the name without a receiver
+	names   []string               // of these, sorted
+	types   map[string]string      // text of declarations, by name
+	values  map[string]string      // of variables and constants
+	specs   map[string]ast.Node    // their declarations
 	errs    map[string]bool
 	imports map[string]bool
 	tests   map[string]*declared
+	units   map[string]map[string]bool // what each declaration of a test file mentions, by its name
+	expects []map[string]bool          // what those mention, and what they use, that have to do with panics
 	clause  string
 }
 
@@ -196,11 +201,14 @@ func function(was, now *side, f, old *declared) Function {
 		if old := was.tests[name]; old == nil || old.text != t.text {
 			out.Touched = append(out.Touched, name)
 		}
-		if t.mentions["recover"] || t.mentions["Panics"] || t.mentions["PanicsWithError"] || t.mentions["PanicsWithValue"] {
-			out.Awaited = true
-		}
 	}
-	out.Panics = ends(now, f) && !ends(was, old)
+	out.Awaited = slices.ContainsFunc(now.expects, func(unit map[string]bool) bool {
+		return slices.ContainsFunc(reach, func(r string) bool { return unit[r] })
+	})
+	had := ends(was, old)
+	for text, n := range ends(now, f) {
+		out.Panics = out.Panics || n > had[text]
+	}
 	out.words.differing(was, now, f, old)
 	out.words.of(f.decl.Body)
 	out.words.of(old.decl.Body)
@@ -224,15 +232,54 @@ func function(was, now *side, f, old *declared) Function {
 	return out
 }
 
-// ends says whether a function ends calls on purpose.
-func ends(s *side, f *declared) bool {
-	text := string(s.text(f.decl.Body))
-	for _, by := range []string{"panic(", "log.Fatal", "log.Panic", "os.Exit(", "Must"} {
-		if strings.Contains(text, by) {
+// ends are the statements by which a function, or what it uses of its package, ends calls
+// on purpose, and how often each stands there.
+func ends(s *side, f *declared) map[string]int {
+	out, seen := map[string]int{}, map[*declared]bool{f: true}
+	for list := []*declared{f}; len(list) > 0; list = list[1:] {
+		if list[0].decl.Body == nil {
+			continue
+		}
+		ast.Inspect(list[0].decl.Body, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && ending.MatchString(string(s.text(call.Fun))) {
+				out[s.tokens(call)]++
+			}
 			return true
+		})
+		for name := range list[0].mentions {
+			for _, by := range s.named[name] {
+				if !seen[by] && len(seen) < maxUsed {
+					seen[by], list = true, append(list, by)
+				}
+			}
 		}
 	}
-	return false
+	return out
+}
+
+// maxUsed bounds the functions that are looked at for what one of them uses.
+const maxUsed = 200
+
+// ending is the name of a function that ends a call.
+var ending = pattern.New(`^panic$|\.(?:Go)?[eE]xit$|Fatal|Panic|Must`)
+
+// expected finds what tests, and what they use in their files, mention where they have to
+// do with panics: a suite's methods and variables that hold specifications among them.
+func (s *side) expected() {
+	for _, name := range slices.Sorted(maps.Keys(s.units)) {
+		all, panics := map[string]bool{}, false
+		for list := []string{name}; len(list) > 0; list = list[1:] {
+			for m := range s.units[list[0]] {
+				panics = panics || m == "recover" || m != "panic" && strings.Contains(strings.ToLower(m), "panic") && !strings.HasPrefix(m, "NotPanic")
+				if !all[m] {
+					all[m], list = true, append(list, m)
+				}
+			}
+		}
+		if panics {
+			s.expects = append(s.expects, all)
+		}
+	}
 }
 
 // generic says whether the receiver of a method has parameters.
@@ -279,7 +326,7 @@ func hasMethods(s *side, name string) bool {
 
 func parse(files map[string][]byte) (*side, bool) {
 	s := &side{
-		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, types: map[string]string{},
+		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, types: map[string]string{},
 		values: map[string]string{}, specs: map[string]ast.Node{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -300,6 +347,11 @@ func parse(files map[string][]byte) (*side, bool) {
 		}
 	}
 	s.names = slices.Sorted(maps.Keys(s.funcs))
+	for _, name := range s.names {
+		f := s.funcs[name]
+		s.named[f.decl.Name.Name] = append(s.named[f.decl.Name.Name], f)
+	}
+	s.expected()
 	return s, s.clause != ""
 }
 
@@ -316,12 +368,10 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 		}
 		if d.Body != nil {
 			f.text = s.tokens(d.Body)
-			ast.Inspect(d.Body, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					f.mentions[id.Name] = true
-				}
-				return true
-			})
+			f.mentions = mentioned(d.Body)
+		}
+		if test {
+			s.unit(d.Name.Name, f.mentions)
 		}
 		f.sign = s.signature(d)
 		switch {
@@ -332,6 +382,13 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 		}
 	case *ast.GenDecl:
 		if test {
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok {
+					for _, id := range v.Names { // specifications are variables without a name
+						s.unit(strings.Replace(id.Name, "_", "_"+strconv.Itoa(int(id.Pos())), 1), mentioned(v))
+					}
+				}
+			}
 			return
 		}
 		for _, spec := range d.Specs {
@@ -350,6 +407,27 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 			}
 		}
 	}
+}
+
+// unit keeps what a declaration of a test file mentions; methods of several types can have
+// one name.
+func (s *side) unit(name string, mentions map[string]bool) {
+	if s.units[name] == nil {
+		s.units[name] = map[string]bool{}
+	}
+	maps.Copy(s.units[name], mentions)
+}
+
+// mentioned are the names in a piece of source.
+func mentioned(n ast.Node) map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			out[id.Name] = true
+		}
+		return true
+	})
+	return out
 }
 
 // isError recognises errors that are made to be looked for.

@@ -519,6 +519,43 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestExpectedPanics: a panic is expected where a test, or what it uses of its files, has to
+// do with one, and is on purpose where the change adds a statement for it anywhere on the
+// function's way.
+func TestExpectedPanics(t *testing.T) {
+	t.Parallel()
+	const base = "package p\nfunc F(n int) int {\n\tif n > 9 {\n\t\tpanic(\"large\")\n\t}\n\treturn g(n)\n}\nfunc g(n int) int { return n }\n"
+	const head = "package p\nfunc F(n int) int {\n\tif n > 9 {\n\t\tpanic(\"large\")\n\t}\n\treturn g(n + 1)\n}\nfunc g(n int) int { return n }\n"
+	const none = "package p\nimport \"testing\"\nfunc TestF(t *testing.T) { F(1) }\n"
+	for what, tt := range map[string]struct {
+		head, test      string
+		panics, awaited bool
+	}{
+		"nothing":                {head, none, false, false},
+		"one more":               {strings.Replace(head, "\treturn g", "\tif n < 0 {\n\t\tpanic(\"negative\")\n\t}\n\treturn g", 1), none, true, false},
+		"the same once more":     {strings.Replace(head, "\treturn g", "\tif n < 0 {\n\t\tpanic(\"large\")\n\t}\n\treturn g", 1), none, true, false},
+		"in what it calls":       {strings.Replace(head, "int { return n }", "int { check(n); return n }\nfunc check(n int) {\n\tif n < 0 {\n\t\tpanic(n)\n\t}\n}", 1), none, true, false},
+		"a helper":               {head, "package p\nimport \"testing\"\nfunc TestF(t *testing.T) { refuses(t, func() { F(-1) }) }\nfunc refuses(t *testing.T, f func()) {\n\tdefer func() { recover() }()\n\tf()\n}\n", false, true},
+		"a helper elsewhere":     {head, "package p\nimport (\n\t\"testing\"\n\t\"m/help\"\n)\nfunc TestF(t *testing.T) { help.MustPanic(t, func() { F(-1) }) }\n", false, true},
+		"testify with a message": {head, "package p\nimport \"testing\"\nfunc TestF(t *testing.T) { assert.Panicsf(t, func() { F(-1) }, \"%d\", 1) }\n", false, true},
+		"testify, no panic":      {head, "package p\nimport \"testing\"\nfunc TestF(t *testing.T) { assert.NotPanics(t, func() { F(-1) }) }\n", false, false},
+		"a suite":                {head, "package p\nfunc (s *Suite) TestF() { s.Panics(func() { F(-1) }) }\n", false, true},
+		"a specification":        {head, "package p\nvar _ = It(\"refuses\", func() { Expect(func() { F(-1) }).To(Panic()) })\nvar _ = 1\n", false, true},
+		"a table":                {head, "package p\nimport \"testing\"\nvar cases = []func(){func() { F(-1) }}\nfunc TestF(t *testing.T) {\n\tdefer func() { recover() }()\n\tcases[0]()\n}\n", false, true},
+		"of another function":    {head, none + "func TestG(t *testing.T) {\n\tdefer func() { recover() }()\n\th()\n}\n", false, false},
+		"a test that panics":     {head, "package p\nimport \"testing\"\nfunc TestF(t *testing.T) {\n\tif F(1) != 1 {\n\t\tpanic(1)\n\t}\n}\n", false, false},
+	} {
+		p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(tt.head), "a_test.go": []byte(tt.test)})
+		at := slices.IndexFunc(p.Functions, func(f Function) bool { return f.Name == "F" })
+		if !ok || at < 0 {
+			t.Fatalf("%s: %v %+v", what, ok, p)
+		}
+		if f := p.Functions[at]; f.Panics != tt.panics || f.Awaited != tt.awaited {
+			t.Errorf("%s: panics %v, awaited %v", what, f.Panics, f.Awaited)
+		}
+	}
+}
+
 // TestCompared: what differs is kept apart from words, from what the base does not do either and
 // from what is not the same input.
 func TestCompared(t *testing.T) {
