@@ -2,7 +2,7 @@
 # what can be seen of the results. This file is laid into the tree of either side, with the
 # texts of both sides at its end, so that both make the same inputs. It needs nothing but
 # the standard library of Python 3.8.
-import ast, asyncio, base64, contextlib, dis, doctest, hashlib, importlib, inspect, io, itertools, json, os, re
+import ast, asyncio, base64, contextlib, dis, doctest, functools, hashlib, importlib, inspect, io, itertools, json, os, re
 import select, shutil, signal, subprocess, sys, tempfile, time, types
 
 MOST, GIVEN, FUNCTIONS = 200, 60, 20  # inputs of a function, of these that stand in the tree, functions
@@ -68,13 +68,33 @@ class Module:
 
 
 class Test:
-    """A function of a test file."""
-    def __init__(self, node, owner, names):
+    """A function of a test file, with what it uses of that file."""
+    def __init__(self, node, owner, names, units):
         self.node, self.owner, self.imported = node, owner, names
         self.text = ast.dump(node)
         self.mentions = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
         self.mentions |= {names[n] for n in self.mentions if names.get(n)}
-        self.raises = bool(self.mentions & {"raises", "assertRaises", "assertRaisesRegex"})
+        used, seen = [node], set()
+        for n in used:
+            for name in sorted(named(n) - seen):
+                seen.add(name)
+                used += units.get(name, [])
+        self.whole = [dumped(n) for n in used]
+        self.reached = seen | {names[n] for n in seen if names.get(n)}
+        self.raises = any(re.search("[rR]aise[sd]|^suppress$", n) for n in seen) or any(tries(u) for u in used)
+
+
+dumped = functools.lru_cache(None)(ast.dump)
+
+
+@functools.lru_cache(None)
+def named(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+
+
+@functools.lru_cache(None)
+def tries(node):
+    return any(isinstance(n, ast.Try) and n.handlers for n in ast.walk(node))
 
 
 def tests_of(text):
@@ -88,12 +108,15 @@ def tests_of(text):
             names.update({a.asname or a.name: a.name for a in n.names})
         elif isinstance(n, ast.Import):
             names.update({(a.asname or a.name).split(".")[0]: None for a in n.names})
-    out = []
-    for n in tree.body:
-        for owner, m in [(None, n)] + [(n.name, m) for m in getattr(n, "body", []) if isinstance(n, ast.ClassDef)]:
-            if isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                out.append(Test(m, owner, names))
-    return out
+    parts = [(owner, m) for n in tree.body for owner, m in [(None, n)] + [(n.name, m) for m in getattr(n, "body", []) if isinstance(n, ast.ClassDef)]]
+    units = {}  # helpers and tables
+    for _, m in parts:
+        if isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            units.setdefault(m.name, []).append(m)
+        for t in m.targets if isinstance(m, ast.Assign) else [m.target] if isinstance(m, ast.AnnAssign) else []:
+            if isinstance(t, ast.Name):
+                units.setdefault(t.id, []).append(m)
+    return [Test(m, owner, names, units) for owner, m in parts if isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def changed(data):
@@ -118,14 +141,15 @@ def changed(data):
     for f in todo:
         f.tests = [(t, side) for side, tests in ((True, base), (False, head)) for t in tests if mentions(t, f)]
         reach = callers(f)
-        olds = {(t.owner, t.node.name): t.text for t in base}
+        olds = {(t.owner, t.node.name): t for t in base}
         f.tested, f.touched, f.awaited = [], [], False
         for t in head:
             if t.mentions & reach and t.node.name.startswith("test"):
                 f.tested.append(t.node.name)
-                if olds.get((t.owner, t.node.name)) != t.text:
+                if (t.owner, t.node.name) not in olds or olds[t.owner, t.node.name].text != t.text:
                     f.touched.append(t.node.name)
-                    f.awaited = f.awaited or t.raises
+            if t.raises and t.reached & reach and ((t.owner, t.node.name) not in olds or olds[t.owner, t.node.name].whole != t.whole):
+                f.awaited = True
     return todo, resigned, left
 
 
@@ -276,6 +300,15 @@ def of_class(call, owner, test):
         isinstance(f, ast.Attribute) and f.attr == owner
 
 
+def raising(node):
+    """What stands where an exception is expected."""
+    if isinstance(node, (ast.With, ast.AsyncWith)) and any("aises" in ast.dump(i.context_expr) or "suppress" in ast.dump(i.context_expr) for i in node.items):
+        return node.body
+    if isinstance(node, ast.Try) and node.handlers:
+        return node.body
+    return node.args if isinstance(node, ast.Call) and "aises" in ast.dump(node.func) else []
+
+
 def given_in(f, node, test, env, base):
     """The inputs that code has for a function."""
     made = {}
@@ -286,7 +319,7 @@ def given_in(f, node, test, env, base):
                 made[n.targets[0].id] = f.owner + Input("", args, named).inner()
             except NotPlain:
                 made.pop(n.targets[0].id, None)
-    raised = {id(c) for w in ast.walk(node) if isinstance(w, ast.With) and any("aises" in ast.dump(i.context_expr) for i in w.items) for s in w.body for c in ast.walk(s)}
+    raised = {id(c) for w in ast.walk(node) for s in raising(w) for c in ast.walk(s)}
     for n in ast.walk(node):
         if not isinstance(n, ast.Call):
             continue

@@ -1,8 +1,15 @@
 package python
 
 import (
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -38,6 +45,78 @@ func TestPythonOptions(t *testing.T) {
 	} {
 		if got := ecosystem.CommandOf(results.StageTest, text, New()); (got.Results != nil) != want || want && got.Eco != "Python" {
 			t.Errorf("%s: results %v of %q", text, got.Results != nil, got.Eco)
+		}
+	}
+}
+
+// A change is what stands in a.py and in test_a.py on both sides.
+type change struct {
+	Base, Head, Was, Is string
+}
+
+// inDriver gives changes to the driver, in place of calls, and says what it prints of each.
+func inDriver(t *testing.T, changes []change, last string) []string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is needed")
+	}
+	var all []map[string][]behave.Source
+	for _, c := range changes {
+		all = append(all, map[string][]behave.Source{"modules": {{Path: "a.py", Base: c.Base, Head: c.Head}}, "tests": {{Path: "test_a.py", Base: c.Was, Head: c.Is}}})
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, "-")
+	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(pyBehave+"\nfor data in json.loads("+strconv.Quote(string(text))+"):\n    "+last+"\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestExpectedExceptions: an exception is expected where a test that the change alters, or a
+// helper or table of its file that does, has to do with one.
+func TestExpectedExceptions(t *testing.T) {
+	t.Parallel()
+	const base, head = "def f(s):\n    return s[0] if s else ''\n", "def f(s):\n    return s[0]\n"
+	const none = "from a import f\ndef test_f():\n    assert f('ab') == 'a'\n"
+	cases := map[string]struct{ was, is, want string }{
+		"nothing":        {none, none + "def test_g():\n    f('b')\n", "False"},
+		"a call of it":   {none, none + "def test_g():\n    pytest.raises(IndexError, f, '')\n", "True"},
+		"unittest":       {none, none + "class T(TestCase):\n    def test_g(self):\n        self.assertRaisesRegex(IndexError, 'x', lambda: f(''))\n", "True"},
+		"a try":          {none, none + "def test_g():\n    try:\n        f('')\n    except IndexError:\n        return\n    raise AssertionError\n", "True"},
+		"a helper":       {none, none + "def refuses(f, *args):\n    try:\n        f(*args)\n    except IndexError:\n        return\n    assert False\ndef test_g():\n    refuses(f, '')\n", "True"},
+		"one of a class": {none, none + "class T(TestCase):\n    def refuses(self, *args):\n        with self.assertRaises(IndexError):\n            f(*args)\n    def test_g(self):\n        self.refuses('')\n        f('b')\n", "True"},
+		"elsewhere":      {none, none + "from help import check_raises\ndef test_g():\n    check_raises(f, '')\n", "True"},
+		"suppress":       {none, none + "def test_g():\n    with contextlib.suppress(IndexError):\n        f('')\n", "True"},
+		"a table":        {none + "BAD = [1]\n@pytest.mark.parametrize('s', BAD)\ndef test_g(s):\n    with pytest.raises(IndexError):\n        f(s)\n", none + "BAD = [1, '']\n@pytest.mark.parametrize('s', BAD)\ndef test_g(s):\n    with pytest.raises(IndexError):\n        f(s)\n", "True"},
+		"as before":      {none + "def test_g():\n    pytest.raises(IndexError, f, None)\n", none + "def test_h():\n    f('b')\ndef test_g():\n    pytest.raises(IndexError, f, None)\n", "False"},
+		"of another":     {none, none + "def test_g():\n    pytest.raises(IndexError, g, '')\n", "False"},
+	}
+	names := slices.Sorted(maps.Keys(cases))
+	var changes []change
+	for _, what := range names {
+		changes = append(changes, change{base, head, cases[what].was, cases[what].is})
+	}
+	for i, got := range inDriver(t, changes, "print(changed(data)[0][0].awaited)") {
+		if want := cases[names[i]].want; got != want {
+			t.Errorf("%s: %s, want %s", names[i], got, want)
+		}
+	}
+	test := none + "def test_g():\n    assert f('') == ''\n"
+	changes = nil
+	for _, body := range []string{
+		"    try:\n        f('')\n    except IndexError:\n        pass\n", "    pytest.raises(IndexError, lambda: f(''))\n", "    f('')\n",
+	} {
+		changes = append(changes, change{base, head, test, test + "def test_h():\n" + body})
+	}
+	for i, got := range inDriver(t, changes, "print([i.text(f) for f in changed(data)[0] for i in given(f) if i.base])") {
+		if strings.Contains(got, `"f('')"`) != (i == 2) {
+			t.Errorf("%s: inputs of the base: %s", changes[i].Is, got)
 		}
 	}
 }
