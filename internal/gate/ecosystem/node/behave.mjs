@@ -427,8 +427,7 @@ function given (f) {
             if (!made) continue
           } else if (m[1] && !imported(text, m[1].split('.')[0]) || !m[1] && !imported(text, m[2])) continue
           const i = new Input(made, f.kind === 'getter' ? [] : literals(text, m.index + m[0].length, env), side === 'base', false)
-          const line = before.slice(before.lastIndexOf('\n') + 1)
-          const key = i.text(f), raises = /throw|reject/i.test(line)
+          const key = i.text(f), raises = /throw|reject|\btry\s*\{/i.test(enclosing(text, m.index))
           if (raises) i.base = false
           if (side === 'head') (raises ? awaited : kept).add(key)
           if (!out.has(key) && out.size < GIVEN) out.set(key, i)
@@ -438,6 +437,21 @@ function given (f) {
   }
   for (const [key, i] of out) i.base = i.base && kept.has(key) && !awaited.has(key)
   return [...out.values()]
+}
+
+// enclosing is the line of a place, and those before it whose brackets are still open there.
+function enclosing (text, at) {
+  let out = '', deep = 0
+  for (const line of text.slice(Math.max(0, at - 4000), at).split('\n').reverse()) {
+    let open = false
+    for (const c of [...line].reverse()) {
+      if (')]}'.includes(c)) deep++
+      if ('([{'.includes(c) && --deep < 0) { deep = 0; open = true }
+    }
+    if (!out || open) out += line + '\n'
+    if (/(?<![\w$.])(?:test|it|describe)(?:\.\w+)*\s*\(/.test(line)) break
+  }
+  return out
 }
 
 const imported = (text, name) => new RegExp(`(?:import\\b[^;'"]*(?<![\\w$])${escaped(name)}(?![\\w$])[^;'"]*from|(?:const|let|var)\\s+(?:${escaped(name)}|\\{[^}]*(?<![\\w$])${escaped(name)}(?![\\w$])[^}]*\\})\\s*=\\s*(?:await\\s+import|require)\\()`).test(text)
@@ -719,20 +733,35 @@ async function turn (data) {
 
 const chosen = list => list.slice(0, FUNCTIONS)
 
+// helpers are the texts of what a piece of a file mentions that the file defines, each up to a
+// line that is indented no more.
+function helpers (text, body) {
+  const out = [], seen = new Set()
+  const all = [...text.matchAll(/^([ \t]*)(?:export\s+)?(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([\w$]+)[^\n]*(?:\n(?:\1[ \t)\]}][^\n]*|[ \t]*(?=\n)))*/gm)].slice(0, 500)
+  for (let todo = [body]; todo.length;) {
+    const piece = todo.pop()
+    for (const [found, , name] of all) {
+      if (!seen.has(name) && mentions(piece, name)) { seen.add(name); out.push(found); todo.push(found) }
+    }
+  }
+  return out
+}
+
 function about (f, data) {
   const tested = [], touched = []
   let awaited = false
   const reach = [f.plain]
   for (const t of f.tests) {
-    const parts = [...t.head.matchAll(/(?<![\w$.])(?:test|it)(?:\.\w+)?\s*\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)]
+    const parts = [...t.head.matchAll(/(?<![\w$.])(?:test|it)(?:\.\w+)*(?:(?<=\.each)\s*(?:\([^;]{0,2000}?\)|`[^`]{0,2000}`))?\s*\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)]
     const known = unique([...reach, ...(f.expr === 'M' && !f.owner ? imports(t, f.module) : [])])
     parts.forEach((p, n) => {
       const body = t.head.slice(p.index, n + 1 < parts.length ? parts[n + 1].index : t.head.length)
       if (!known.some(k => mentions(body, k))) return
       tested.push(p[2])
-      if (t.base.includes(body.trim())) return
-      touched.push(p[2])
-      awaited = awaited || /throw|reject/i.test(body)
+      const same = text => t.base.includes(text.trim())
+      const whole = [body, ...helpers(t.head, body)]
+      awaited = awaited || !whole.every(same) && whole.some(text => /throw|reject|\bcatch\b/i.test(text))
+      if (!same(body)) touched.push(p[2])
     })
   }
   const side = f.module.head.includes(f.text) ? f.module.head : f.module.base

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +129,59 @@ func TestTypeScriptIsCalled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// inDriver gives a change of a.js and a.test.js to the driver, in place of calls, and says what
+// the statements print.
+func inDriver(t *testing.T, statements string) []string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "zz.mjs"), nodeBehave+"\n"+statements)
+	cmd := exec.CommandContext(t.Context(), node, "zz.mjs")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestExpectedErrors: an error is expected where a test that the change alters, or a helper of
+// its file, has to do with one.
+func TestExpectedErrors(t *testing.T) {
+	t.Parallel()
+	const none = "const { f } = require('./a')\ntest('f', () => { assert.equal(f([1]), 1) })\n"
+	type change struct{ What, Was, Is, Want string }
+	changes := []change{
+		{"nothing", none, none + "test('g', () => { f([2]) })\n", "false"},
+		{"throws", none, none + "test('g', () => { assert.throws(() => f(null)) })\n", "true"},
+		{"a try", none, none + "test('g', () => {\n  try {\n    f(null)\n    assert.fail()\n  } catch {}\n})\n", "true"},
+		{"a helper", none, "function refuses (...args) {\n  assert.throws(() => f(...args))\n}\n" + none + "test('g', () => {\n  f([1])\n  refuses(null)\n})\n", "true"},
+		{"a helper in a group", none, none + "describe('a', () => {\n  const refuses = g => expect(g).toThrow()\n  test('g', () => { refuses(() => f(null)) })\n})\n", "true"},
+		{"a table", none, none + "test.each([[null], [undefined]])('g %s', v => { expect(() => f(v)).toThrow() })\n", "true"},
+		{"a row of a table", none + "const bad = [1]\ntest('g', () => { for (const v of bad) expect(() => f(v)).toThrow() })\n", none + "const bad = [1, null]\ntest('g', () => { for (const v of bad) expect(() => f(v)).toThrow() })\n", "true"},
+		{"as before", none + "test('g', () => { expect(() => f(1)).toThrow() })\n", none + "test('h', () => { f([3]) })\ntest('g', () => { expect(() => f(1)).toThrow() })\n", "false"},
+		{"of another", none, none + "test('g', () => { expect(() => g(1)).toThrow() })\n", "false"},
+	}
+	text, err := json.Marshal(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := inDriver(t, `for (const c of `+string(text)+`) {
+  const module = { path: 'a.js', head: 'exports.f = l => l[0]', base: '' }
+  const fn = { module, name: 'f', plain: 'f', expr: 'M.f', owner: null, text: 'l => l[0]', params: [], at: 1, tests: [{ path: 'a.test.js', base: c.Was, head: c.Is }] }
+  console.log(about(fn, {}).Awaited)
+}
+`)
+	for i, c := range changes {
+		if i >= len(got) || got[i] != c.Want {
+			t.Errorf("%s: %v, want %s", c.What, got[i:], c.Want)
+		}
 	}
 }
 
