@@ -54,27 +54,35 @@ func (r *check) changedCode(ctx context.Context) (map[Side]map[string][]ecosyste
 	return all, nil
 }
 
-// blames are the reports with a changed function in their stacks. Of a test that only
-// the head has it must be the one that the race is in: its old code can have raced
-// before, where no test looked.
+// blames are the reports with a changed function in their stacks: on the head where one of
+// the accesses is, where that is called, or where a goroutine of the race was started, because
+// farther away there is a changed function in the stacks of many an old race. Of a test that
+// only the head has it must be the one that the race is in: its old code can have raced before,
+// where no test looked.
 func (r *check) blames(w *results.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []results.RaceReport {
 	var out []results.RaceReport
 	for _, rep := range w.Reports {
 		top := ID{Unit: rep.Id.Unit, Package: rep.Id.Package, Test: rep.Id.Top()}
 		_, old := r.in.Suites[Base][top]
-		if slices.ContainsFunc(rep.Frames, func(f results.RaceFrame) bool {
-			return (side == Base || old || f.Access && f.Top) &&
-				slices.ContainsFunc(code[f.File], func(c ecosystem.CodeRange) bool { return c.From <= f.Line && f.Line <= c.To })
-		}) {
-			out = append(out, rep)
+		caller := false // of the access
+		for _, f := range rep.Frames {
+			near := f.Top || caller
+			if f.File != "" {
+				caller = f.Access && f.Top
+			}
+			if (side == Base || old && near || f.Access && f.Top) &&
+				slices.ContainsFunc(code[f.File], func(c ecosystem.CodeRange) bool { return c.From <= f.Line && f.Line <= c.To }) {
+				out = append(out, rep)
+				break
+			}
 		}
 	}
 	return out
 }
 
 // judgeRaces decides about reports of the race detector: the change's are those with
-// a changed function in their stacks that the base shows in none of as many runs, each
-// of which ended by itself: cut says whether the first one did not. It returns the tests
+// a changed function in their stacks that the head shows in another of as many runs and the
+// base in none of them, each of which ended by itself: cut says whether the first one did not. It returns the tests
 // in which races were reported, whosever they are.
 func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *results.RaceWatch, cut bool, run func(Side) (*results.RaceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.Reports) == 0 {
@@ -90,8 +98,16 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *results.Ra
 		p.Flaky = append(p.Flaky, out...)
 		return out, nil
 	}
-	runs := 1
-	for ; runs < raceRuns && !cut && len(r.blames(base, Base, code[Base])) == 0; runs++ {
+	again := cut || len(r.blames(base, Base, code[Base])) > 0 // it is not the change's anyway
+	for n := 1; n < raceRuns && !again; n++ {
+		w, _, step, err := run(Head)
+		if err != nil {
+			return nil, err
+		}
+		p.Evidence = append(p.Evidence, step.Evidence)
+		again = len(r.blames(w, Head, code[Head])) > 0
+	}
+	for runs := 1; again && runs < raceRuns && !cut && len(r.blames(base, Base, code[Base])) == 0; runs++ {
 		var step Step
 		if base, _, step, err = run(Base); err != nil {
 			return nil, err
@@ -101,7 +117,7 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *results.Ra
 		}
 		p.Evidence, cut = append(p.Evidence, step.Evidence), step.TimedOut
 	}
-	old := cut || len(r.blames(base, Base, code[Base])) > 0
+	old := cut || !again || len(r.blames(base, Base, code[Base])) > 0
 	out := casesOfRaces(found, p.Evidence)
 	if old {
 		p.Flaky = append(p.Flaky, out...)
