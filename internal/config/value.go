@@ -104,6 +104,8 @@ func text[T ~string](to *T, ok check) setter {
 }
 
 // list reads a list of texts that ok accepts, none of them twice.
+//
+//go:noinline
 func list[T ~string](to *[]T, ok check) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		items, good := readList[T](d, n, path, "a list", ok)
@@ -171,6 +173,8 @@ func (d *document) text(n *yaml.Node, path, want string, ok check) bool {
 }
 
 // among accepts a closed list of words.
+//
+//go:noinline
 func among[T ~string](words ...T) check {
 	return func(s string) string {
 		if slices.Contains(words, T(s)) {

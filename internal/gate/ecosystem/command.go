@@ -77,6 +77,8 @@ func FetchOnly(setup []Command) []Command {
 
 // ForStrangers returns c, which is run in place of it for a head that is not trusted: fetch
 // among data of the tree, and then offline, if there is any.
+//
+//go:noinline
 func (c Command) ForStrangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
 	own := c
 	c.Untrusted = func(results.Side) []Command {

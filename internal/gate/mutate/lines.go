@@ -28,6 +28,7 @@ type rule struct {
 	weak    bool
 }
 
+//go:noinline
 func swap(pairs ...string) func(string) string {
 	return func(was string) string {
 		for i := 0; i < len(pairs); i += 2 {

@@ -13,6 +13,7 @@ import (
 //go:embed behave.py
 var pyBehave string
 
+//go:noinline
 func pythonBehaviour() *ecosystem.Behaviour {
 	return &ecosystem.Behaviour{
 		ByFile: true,
