@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/cmdline"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -263,7 +263,8 @@ func (u *use) run(ctx context.Context, side Side, p provided, l line, limit time
 		return run{}, err
 	}
 	by := p.sides[side]
-	var stdout, stderr bytes.Buffer
+	clean := u.clean(side)
+	stdout, stderr := cmdline.Stream{Clean: clean.Replace}, cmdline.Stream{Clean: clean.Replace}
 	step, err := u.in.Exec(ctx, side, ecosystem.Command{
 		Stage: StageProbe, Unit: l.dir, Eco: by.Eco, Text: text, Argv: []string{"bash", "--noprofile", "--norc", "-c", script},
 		Env: plainEnv(), Timeout: limit, Stderr: &stderr,
@@ -271,10 +272,9 @@ func (u *use) run(ctx context.Context, side Side, p provided, l line, limit time
 	if err != nil {
 		return run{}, err
 	}
-	clean := u.clean(side)
 	out := run{
 		exit: step.Exit, late: step.TimedOut, took: step.Duration, step: step,
-		out: clean.Replace(stdout.String()), err: clean.Replace(stderr.String()),
+		out: stdout.String(), err: stderr.String(),
 	}
 	out.crashed = !out.late && (signalled(out.exit) || by.Crashed(out.exit, out.err))
 	var wrote []string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -213,8 +214,11 @@ func (u *use) stands(l line) (stands, touched bool) {
 	return stands, !bytes.Contains(is, around)
 }
 
-// maxWritten bounds how many bytes of files that a program has written are looked into.
-const maxWritten = 1 << 30
+// Bounds of what is looked at of files that a program has written: bytes of all, files.
+const (
+	maxWritten      = 64 << 20
+	maxWrittenFiles = 10_000
+)
 
 // written are the files of a side's tree that are not among those of before, by name, and
 // behind it what they hold; all names for nil.
@@ -242,13 +246,30 @@ func (u *use) written(side Side, before map[string]bool) map[string]bool {
 			if err != nil {
 				return nil //nolint:nilerr // as above
 			}
+			if len(out) == maxWrittenFiles {
+				return fs.SkipAll
+			}
 			if left -= info.Size(); left < 0 {
 				out[fmt.Sprintf("%s (%d bytes)", name, info.Size())] = true
-			} else if data, err := fs.ReadFile(tree, name); err == nil {
-				out[fmt.Sprintf("%s (sha256 %.6x)", name, sha256.Sum256(data))] = true
+			} else if sum, err := hashed(tree, name, info.Size()); err == nil {
+				out[fmt.Sprintf("%s (sha256 %.6x)", name, sum)] = true
 			}
 		}
 		return nil
 	})
 	return out
+}
+
+// hashed is the hash of a file's first bytes.
+func hashed(tree fs.FS, name string, size int64) ([]byte, error) {
+	f, err := tree.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, size)); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
 }

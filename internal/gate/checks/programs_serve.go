@@ -152,7 +152,8 @@ func (u *use) ask(ctx context.Context, side Side, p provided, l line, asked []re
 		"@START@", script, "@MARK@", mark, "@TRIES@", strconv.Itoa(int(startLimit/(100*time.Millisecond))),
 		"@LIMIT@", strconv.Itoa(int(limit/time.Second)), "@MOST@", strconv.Itoa(maxAnswer), "@WANT@", strconv.Itoa(want), "@ASK@", send.String(),
 	).Replace(asking)
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	stderr := cmdline.Stream{Clean: u.clean(side).Replace}
 	step, err := u.in.Exec(ctx, side, ecosystem.Command{
 		Stage: StageProbe, Unit: l.dir, Eco: p.sides[side].Eco, Text: text + " # asked for " + strings.Join(names, ", "), Argv: []string{"bash", "--noprofile", "--norc", "-c", whole},
 		Env: plainEnv(), Timeout: min(startLimit+min(callLimit*time.Duration(len(asked)), left), u.in.StepLimit), Stderr: &stderr,
@@ -161,7 +162,7 @@ func (u *use) ask(ctx context.Context, side Side, p provided, l line, asked []re
 		return served{}, err
 	}
 	out := readAnswers(stdout.String(), mark)
-	out.start, out.step, out.errors = text, step, u.clean(side).Replace(stderr.String())
+	out.start, out.step, out.errors = text, step, stderr.String()
 	for i := range out.answers {
 		out.answers[i].text = u.clean(side).Replace(out.answers[i].text)
 	}

@@ -88,3 +88,47 @@ func TestGains(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeStreams: of a large output the beginning and the last lines are kept, and what is
+// between is compared by its hash, with what is cleaned.
+func TestLargeStreams(t *testing.T) {
+	t.Parallel()
+	stream := func(dir, differs, last string) string {
+		s := Stream{Clean: strings.NewReplacer(dir, "$TREE").Replace}
+		line := []byte(strings.Repeat("x", 90) + " in " + dir + "\n")
+		for n := range 40000 {
+			if n == 30000 {
+				line = []byte(differs + " in " + dir + "\n")
+			}
+			for _, part := range [][]byte{line[:7], line[7:]} {
+				if _, err := s.Write(part); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s.Write([]byte(strings.Repeat("y", 3<<20) + "\n" + last))
+		return s.String()
+	}
+	one := stream("/a", "same", "the end")
+	if len(one) > maxStream+maxTail*maxTailLine || !strings.HasSuffix(one, "\nthe end") || !strings.HasPrefix(one, "xxx") || strings.Contains(one, "/a") {
+		t.Errorf("%d bytes of %.20q to %q", len(one), one, one[len(one)-20:])
+	}
+	b, ok1 := Read(one)
+	for what, tt := range map[string]struct {
+		other   string
+		differs bool
+	}{
+		"another folder": {stream("/other", "same", "the end"), false},
+		"between":        {stream("/a", "other", "the end"), true},
+		"at the end":     {stream("/a", "same", "another"), true},
+	} {
+		h, ok2 := Read(tt.other)
+		if _, _, differs := b.Differs(h); !ok1 || !ok2 || differs != tt.differs {
+			t.Errorf("%s: differs %v", what, differs)
+		}
+	}
+	small := Stream{Clean: strings.TrimSpace}
+	if small.Write([]byte("a\nb")); small.String() != "ab" {
+		t.Errorf("%q", small.String())
+	}
+}
