@@ -556,6 +556,31 @@ func TestExpectedPanics(t *testing.T) {
 	}
 }
 
+// TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
+// between the sides and is not what a function does.
+func TestPlacesAreNoDifference(t *testing.T) {
+	t.Parallel()
+	const text = "package p\n\nimport (\n\t\"errors\"\n\t\"os\"\n\t\"runtime\"\n)\n\nfunc Where() string {\n\t_ = VAR\n\t_, file, _, _ := runtime.Caller(0)\n\treturn file\n}\n\nfunc Here() (string, error) {\n\t_ = VAR\n\treturn os.Getwd()\n}\n\nfunc Home() error {\n\t_ = VAR\n\treturn errors.New(os.Getenv(\"PLACE\"))\n}\n"
+	base, head := strings.ReplaceAll(text, "VAR", "1"), strings.ReplaceAll(text, "VAR", "2")
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok || len(p.Functions) != 3 {
+		t.Fatalf("%v %+v", ok, p)
+	}
+	said := map[string]Answers{}
+	for _, src := range []string{base, head} {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": src, "calls_test.go": p.File(zzTestName)}, "PLACE=same", "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said[src] = All(out)
+	}
+	for _, f := range p.Compare(said[base], said[head]).Functions {
+		if f.Unlike != "" || f.Differing+f.Worded > 0 || f.Inputs == 0 {
+			t.Errorf("%s: %+v", f.Name, f)
+		}
+	}
+}
+
 // TestCompared: what differs is kept apart from words, from what the base does not do either and
 // from what is not the same input.
 func TestCompared(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	zzpath "path/filepath"
 	"reflect"
 	"runtime"
 	"sort"
@@ -1809,7 +1810,52 @@ func zzHash(s string) string {
 }
 
 // zzRun calls a function with an input.
+// zzPlaces are what differs between the sides by its place alone, and words for it.
+var zzPlaces = strings.NewReplacer()
+
+// zzPlaced finds those: of the tree, by the module around the package, and of the calls. A longer
+// path comes first.
+func zzPlaced(calls string) {
+	places := map[string]string{}
+	add := func(path, word string) {
+		if len(path) > 1 {
+			places[path] = word
+			if real, err := zzpath.EvalSymlinks(path); err == nil {
+				places[real] = word
+			}
+		}
+	}
+	add(os.TempDir(), "$TMPDIR")
+	add(os.Getenv("HOME"), "$HOME")
+	add(calls, "$CALLS")
+	if root, err := os.Getwd(); err == nil {
+		for dir := root; dir != zzpath.Dir(dir); dir = zzpath.Dir(dir) {
+			if _, err := os.Stat(zzpath.Join(dir, "go.mod")); err == nil {
+				root = dir
+				break
+			}
+		}
+		add(root, "$TREE")
+	}
+	var list []string
+	for path := range places {
+		list = append(list, path)
+	}
+	sort.Slice(list, func(i, j int) bool { return len(list[i]) > len(list[j]) })
+	var pairs []string
+	for _, path := range list {
+		pairs = append(pairs, path, places[path])
+	}
+	zzPlaces = strings.NewReplacer(pairs...)
+}
+
 func zzRun(t *zzTable, f *zzFunc, in zzInput, printed *os.File) (out zzOutcome) {
+	defer func() {
+		out.Text, out.Soft, out.Panic = zzPlaces.Replace(out.Text), zzPlaces.Replace(out.Soft), zzPlaces.Replace(out.Panic)
+		if check := strings.Join(out.Check, "\n"); zzPlaces.Replace(check) != check {
+			out.Check = nil // it would hold for this place alone
+		}
+	}()
 	var args []reflect.Value
 	made := func() (ok bool) {
 		defer func() { ok = recover() == nil }()
@@ -2248,7 +2294,7 @@ func zzChild(table *zzTable, from, which string) {
 	pipe := os.NewFile(3, "calls")
 	defer pipe.Close()
 	dir, err := os.MkdirTemp("", "calls")
-	if err != nil || os.Chdir(dir) != nil {
+	if zzPlaced(dir); err != nil || os.Chdir(dir) != nil {
 		return
 	}
 	defer os.RemoveAll(dir)

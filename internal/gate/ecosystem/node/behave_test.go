@@ -185,6 +185,45 @@ func TestExpectedErrors(t *testing.T) {
 	}
 }
 
+// TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
+// between the sides and is not what a function does.
+func TestPlacesAreNoDifference(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	const text = "const os = require('os')\nexports.where = () => { const VAR = 1; return __filename }\nexports.url = () => { const VAR = 1; return require('url').pathToFileURL(__dirname) }\nexports.here = () => { const VAR = 1; return process.cwd() }\nexports.home = () => { const VAR = 1; throw new Error(os.homedir() + '/a') }\n"
+	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
+	for name, dir := range dirs {
+		put(t, filepath.Join(dir, "a.js"), strings.ReplaceAll(text, "VAR", name))
+	}
+	by := nodeBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs["x"]), os.DirFS(dirs["other"]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	for name, dir := range dirs {
+		put(t, filepath.Join(dir, by.File("TestCalls")), plan.File("TestCalls"))
+		cmd := exec.CommandContext(t.Context(), node, by.File("TestCalls"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME=/home/"+name)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said[name] = behave.All(string(out))
+	}
+	all := plan.Compare(said["x"], said["other"]).Functions
+	for _, f := range all {
+		if f.Unlike != "" || f.Differing+f.Worded > 0 || f.Inputs == 0 {
+			t.Errorf("%s: %+v", f.Name, f)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d functions", len(all))
+	}
+}
+
 func put(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -3,7 +3,9 @@ package python
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,5 +120,48 @@ func TestExpectedExceptions(t *testing.T) {
 		if strings.Contains(got, `"f('')"`) != (i == 2) {
 			t.Errorf("%s: inputs of the base: %s", changes[i].Is, got)
 		}
+	}
+}
+
+// TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
+// between the sides and is not what a function does.
+func TestPlacesAreNoDifference(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is needed")
+	}
+	const text = "import os, pathlib, tempfile\ndef where():\n    VAR = 1\n    return os.path.abspath(__file__)\ndef real():\n    VAR = 1\n    return pathlib.Path(__file__).resolve().parent\ndef here():\n    VAR = 1\n    return os.getcwd()\ndef home():\n    VAR = 1\n    raise ValueError(os.path.expanduser('~/a'))\n"
+	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
+	for name, dir := range dirs {
+		if err := os.WriteFile(filepath.Join(dir, "a.py"), []byte(strings.ReplaceAll(text, "VAR", name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by := pythonBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs["x"]), os.DirFS(dirs["other"]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	for name, dir := range dirs {
+		if err := os.WriteFile(filepath.Join(dir, by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), python, by.File("TestCalls"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME=/home/"+name)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said[name] = behave.All(string(out))
+	}
+	all := plan.Compare(said["x"], said["other"]).Functions
+	for _, f := range all {
+		if f.Unlike != "" || f.Differing+f.Worded > 0 || f.Inputs == 0 {
+			t.Errorf("%s: %+v", f.Name, f)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d functions", len(all))
 	}
 }
