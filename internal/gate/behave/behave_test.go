@@ -556,6 +556,26 @@ func TestExpectedPanics(t *testing.T) {
 	}
 }
 
+// TestClockOfSeconds: what a clock of whole seconds says is no difference, because a call that is
+// made again is made when it has moved on.
+func TestClockOfSeconds(t *testing.T) {
+	t.Parallel()
+	const text = "package p\n\nimport \"time\"\n\nfunc Now() string {\n\t_ = VAR\n\treturn time.Now().Format(time.RFC3339)\n}\n\nfunc One() int {\n\t_ = VAR\n\treturn 1\n}\n"
+	p, ok := Compare(map[string][]byte{"a.go": []byte(strings.ReplaceAll(text, "VAR", "1"))}, map[string][]byte{"a.go": []byte(strings.ReplaceAll(text, "VAR", "2"))})
+	if !ok || len(p.Functions) != 2 {
+		t.Fatalf("%v %+v", ok, p)
+	}
+	out, err := in(t, map[string]string{"go.mod": old, "a.go": strings.ReplaceAll(text, "VAR", "1"), "calls_test.go": p.File(zzTestName)}, "CALLS="+Which(time.Second, [][2]int{{0, 0}, {1, 0}}), "-v", "-run=^"+zzTestName+"$", ".")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, c := range Some(out) {
+		if c.Stable != (c.Name == "One") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 // TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
 // between the sides and is not what a function does.
 func TestPlacesAreNoDifference(t *testing.T) {
@@ -600,7 +620,8 @@ func TestCompared(t *testing.T) {
 		{"words", call("e", "1", "a", "a"), call("e", "1", "a", "b"), Compared{Inputs: 1, Worded: 1, Candidates: []Candidate{{Kind: Words}}}},
 		{"a panic", call("r", "1", "a", "a"), call("p", "1", "p", "p"), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Crashes}}}},
 		{"a hang", call("r", "1", "a", "a"), call("h", "", "", ""), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Crashes, Hangs: true}}}},
-		{"a panic of the base", call("p", "1", "p", "p"), call("r", "1", "a", "a"), Compared{Inputs: 1, Fixed: 1}},
+		{"a panic of the base", call("p", "1", "p", "p"), call("r", "1", "a", "a"), Compared{Fixed: 1, Unlike: NotReturned}},
+		{"a panic of both", call("p", "1", "p", "p") + call("r", "2", "a", "a"), call("p", "1", "p", "p") + call("r", "2", "a", "a"), Compared{Inputs: 1}},
 		{"another input", call("r", "1", "a", "a"), call("r", "2", "b", "b"), Compared{Unlike: NotSame}},
 		{"itself", call("~", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotSteady}},
 		{"no time", call("-", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotCalled}},

@@ -2150,24 +2150,40 @@ func zzPrint(a zzAnswer) {
 	fmt.Println("calls: " + string(b))
 }
 
-// zzSome makes some calls, each twice in processes of their own.
+// zzSome makes some calls, each twice in processes of their own: once more when a clock of
+// whole seconds has moved on, for which a few wait together.
 func zzSome(table *zzTable, which string) {
 	parts := strings.SplitN(which, ";", 2)
 	limit, _ := time.ParseDuration(parts[0])
-	for _, one := range strings.Split(parts[1], ",") {
-		first, second := zzPass(table, one, limit), zzPass(table, one, limit)
-		for i := range table.funcs {
-			for j, r := range first[i] {
-				if r.Detail == nil {
-					continue
-				}
-				a := zzAnswer{Name: table.funcs[i].name, Makeable: true, Index: r.I, Src: r.Src, Detail: r.Detail, Test: r.Test}
-				a.Stable = j < len(second[i]) && second[i][j].Detail != nil && second[i][j].Call == r.Call && second[i][j].Detail.Text == r.Detail.Text
-				if r.Given {
-					a.Given = []int{r.I}
-				}
-				zzPrint(a)
+	for list := strings.Split(parts[1], ","); len(list) > 0; {
+		few := list
+		if len(few) > 8 {
+			few = few[:8]
+		}
+		list = list[len(few):]
+		var passes []map[int][]zzRecord
+		for _, one := range few {
+			passes = append(passes, zzPass(table, one, limit))
+		}
+		time.Sleep(1100 * time.Millisecond)
+		for n, one := range few {
+			zzSaySome(table, passes[n], zzPass(table, one, limit))
+		}
+	}
+}
+
+func zzSaySome(table *zzTable, first, second map[int][]zzRecord) {
+	for i := range table.funcs {
+		for j, r := range first[i] {
+			if r.Detail == nil {
+				continue
 			}
+			a := zzAnswer{Name: table.funcs[i].name, Makeable: true, Index: r.I, Src: r.Src, Detail: r.Detail, Test: r.Test}
+			a.Stable = j < len(second[i]) && second[i][j].Detail != nil && second[i][j].Call == r.Call && second[i][j].Detail.Text == r.Detail.Text
+			if r.Given {
+				a.Given = []int{r.I}
+			}
+			zzPrint(a)
 		}
 	}
 }

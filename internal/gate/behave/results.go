@@ -118,11 +118,12 @@ type Candidate struct {
 
 // Why nothing was compared.
 const (
-	Resigned  = "their signatures changed, or they have type parameters"
-	NotMade   = "their parameters cannot be made"
-	NotSteady = "they differ from themselves"
-	NotCalled = "they could not be called on both sides"
-	NotSame   = "their inputs are not the same on both sides"
+	Resigned    = "their signatures changed, or they have type parameters"
+	NotMade     = "their parameters cannot be made"
+	NotSteady   = "they differ from themselves"
+	NotCalled   = "they could not be called on both sides"
+	NotReturned = "they return for none of the inputs on the base"
+	NotSame     = "their inputs are not the same on both sides"
 )
 
 // Compare holds the answers of both sides against each other.
@@ -162,7 +163,7 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 		c.Unlike = NotMade
 		return c
 	}
-	others := 0
+	others, ended := 0, 0
 	for i := range len(was.Calls) / callSize {
 		oldClass, oldIn, oldSoft, oldStrong := was.call(i)
 		class, in, soft, strong := now.call(i)
@@ -175,11 +176,10 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 		case oldClass == '-' || class == '-':
 			continue
 		case oldClass == 'h' || oldClass == 'x' || oldClass == 'p':
-			if class != oldClass {
+			if ended++; class != oldClass {
 				c.Fixed++
 			}
-			c.Inputs++
-			continue
+			continue // it returns nothing to compare
 		case oldIn != in && !ends:
 			others++
 			continue
@@ -207,6 +207,8 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 	switch {
 	case c.Inputs == 0 && others > 0:
 		c.Unlike = NotSame
+	case c.Inputs == 0 && ended > 0:
+		c.Unlike = NotReturned
 	case c.Inputs == 0:
 		c.Unlike = NotCalled
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -182,6 +183,43 @@ func TestExpectedErrors(t *testing.T) {
 		if i >= len(got) || got[i] != c.Want {
 			t.Errorf("%s: %v, want %s", c.What, got[i:], c.Want)
 		}
+	}
+}
+
+// TestClockOfSeconds: what a clock of whole seconds says differs from itself where a call is made
+// again.
+func TestClockOfSeconds(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	text, dirs := "exports.now = () => { const x = VAR; return new Date().toISOString().slice(0, 19) }\n", []string{t.TempDir(), t.TempDir()}
+	for i, x := range []string{"1", "2"} {
+		if err := os.WriteFile(filepath.Join(dirs[i], "a.js"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by := nodeBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(env ...string) string {
+		cmd := exec.CommandContext(t.Context(), program, by.File("TestCalls"))
+		cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	at := plan.Compare(behave.All(run()), behave.Answers{}).Functions[0].At
+	if said := behave.Some(run("CALLS=" + behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
+		t.Errorf("%+v", said)
 	}
 }
 

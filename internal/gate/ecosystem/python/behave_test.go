@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -120,6 +121,43 @@ func TestExpectedExceptions(t *testing.T) {
 		if strings.Contains(got, `"f('')"`) != (i == 2) {
 			t.Errorf("%s: inputs of the base: %s", changes[i].Is, got)
 		}
+	}
+}
+
+// TestClockOfSeconds: what a clock of whole seconds says differs from itself where a call is made
+// again.
+func TestClockOfSeconds(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python is needed")
+	}
+	text, dirs := "import time\ndef now():\n    x = VAR\n    return int(time.time())\n", []string{t.TempDir(), t.TempDir()}
+	for i, x := range []string{"1", "2"} {
+		if err := os.WriteFile(filepath.Join(dirs[i], "a.py"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by := pythonBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(env ...string) string {
+		cmd := exec.CommandContext(t.Context(), program, by.File("TestCalls"))
+		cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	at := plan.Compare(behave.All(run()), behave.Answers{}).Functions[0].At
+	if said := behave.Some(run("CALLS=" + behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
+		t.Errorf("%+v", said)
 	}
 }
 
