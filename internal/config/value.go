@@ -31,6 +31,7 @@ func version(d *document, n *yaml.Node, path string) {
 	}
 }
 
+//go:noinline
 func boolean(to *bool) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if !isScalar(n, "!!bool") {
@@ -95,6 +96,8 @@ func duration(to *time.Duration) setter {
 }
 
 // text reads a text that ok accepts.
+//
+//go:noinline
 func text[T ~string](to *T, ok check) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if d.text(n, path, "text", ok) {
@@ -122,6 +125,8 @@ func list[T ~string](to *[]T, ok check) setter {
 }
 
 // commands reads one command or a list of them, in which one may be repeated.
+//
+//go:noinline
 func commands(to *[]string) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if n.Kind == yaml.ScalarNode {

@@ -100,6 +100,8 @@ func (c Command) Reaches(side results.Side) bool {
 
 // OnlyOfBase returns c as what a head that is not trusted does without: the commands that
 // follow it have no network either, and find what the base's has fetched.
+//
+//go:noinline
 func (c Command) OnlyOfBase() Command {
 	own := c
 	c.Untrusted = func(side results.Side) []Command {

@@ -162,6 +162,8 @@ func byEnding() map[string]language {
 func rules(more ...rule) []rule { return slices.Concat(common, more) }
 
 // closedTo replaces a value whose brackets are closed on its own line.
+//
+//go:noinline
 func closedTo(text string) func(string) string {
 	return func(was string) string {
 		open := strings.Count(was, "(") + strings.Count(was, "[") + strings.Count(was, "{")
