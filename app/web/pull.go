@@ -59,8 +59,6 @@ func (p *pullPage) Newest() store.Run { return p.Runs[0].Run }
 
 // ofRepo is page for what belongs to a repository whose runs the viewer may see. What is
 // not there and what may not be seen are answered alike.
-//
-//go:noinline
 func (s *Site) ofRepo(h func(http.ResponseWriter, *http.Request, *viewer, store.Run) error) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		id, err := strconv.ParseInt(r.PathValue("repo"), 10, 64)

@@ -224,8 +224,6 @@ var errLogin = &httpError{http.StatusForbidden, "Sign in to see the pages of thi
 func (s *Site) shut(v *viewer) bool { return s.Required && v.session == nil }
 
 // page is a handler that knows who looks. What is posted must come from a page of ours.
-//
-//go:noinline
 func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.viewer(w, r)
@@ -245,8 +243,6 @@ func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) h
 }
 
 // ofRun is page for a run that the viewer may see.
-//
-//go:noinline
 func (s *Site) ofRun(h func(http.ResponseWriter, *http.Request, *viewer, store.Run) error) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		run, err := s.DB.Run(r.Context(), r.PathValue("id"))

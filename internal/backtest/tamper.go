@@ -126,8 +126,6 @@ func (s *subject) before(ctx context.Context, name string) ([]byte, error) {
 type rewrite func(language string, text []byte, name string) ([]byte, bool)
 
 // edit makes an operator of a rewrite: it must apply to one test of the file at least.
-//
-//go:noinline
 func edit(r rewrite) func(testFile) (string, []byte, bool) {
 	return func(f testFile) (string, []byte, bool) {
 		any := false

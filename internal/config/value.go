@@ -31,7 +31,6 @@ func version(d *document, n *yaml.Node, path string) {
 	}
 }
 
-//go:noinline
 func boolean(to *bool) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if !isScalar(n, "!!bool") {
@@ -96,8 +95,6 @@ func duration(to *time.Duration) setter {
 }
 
 // text reads a text that ok accepts.
-//
-//go:noinline
 func text[T ~string](to *T, ok check) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if d.text(n, path, "text", ok) {
@@ -107,8 +104,6 @@ func text[T ~string](to *T, ok check) setter {
 }
 
 // list reads a list of texts that ok accepts, none of them twice.
-//
-//go:noinline
 func list[T ~string](to *[]T, ok check) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		items, good := readList[T](d, n, path, "a list", ok)
@@ -125,8 +120,6 @@ func list[T ~string](to *[]T, ok check) setter {
 }
 
 // commands reads one command or a list of them, in which one may be repeated.
-//
-//go:noinline
 func commands(to *[]string) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		if n.Kind == yaml.ScalarNode {
@@ -178,8 +171,6 @@ func (d *document) text(n *yaml.Node, path, want string, ok check) bool {
 }
 
 // among accepts a closed list of words.
-//
-//go:noinline
 func among[T ~string](words ...T) check {
 	return func(s string) string {
 		if slices.Contains(words, T(s)) {

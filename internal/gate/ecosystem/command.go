@@ -77,8 +77,6 @@ func FetchOnly(setup []Command) []Command {
 
 // ForStrangers returns c, which is run in place of it for a head that is not trusted: fetch
 // among data of the tree, and then offline, if there is any.
-//
-//go:noinline
 func (c Command) ForStrangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
 	own := c
 	c.Untrusted = func(results.Side) []Command {
@@ -100,8 +98,6 @@ func (c Command) Reaches(side results.Side) bool {
 
 // OnlyOfBase returns c as what a head that is not trusted does without: the commands that
 // follow it have no network either, and find what the base's has fetched.
-//
-//go:noinline
 func (c Command) OnlyOfBase() Command {
 	own := c
 	c.Untrusted = func(side results.Side) []Command {

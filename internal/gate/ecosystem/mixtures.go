@@ -13,8 +13,6 @@ import (
 
 // MergeJSON puts the base's values of some keys at the top of an object into the
 // head's, whose order is kept.
-//
-//go:noinline
 func MergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		order, values, err := jsonObject(head)
@@ -72,8 +70,6 @@ func MergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []
 
 // MergeShared puts the base's values of what both sides have in an object and is mine, such as
 // the names of modules in package.json's imports; what the head adds stays its own.
-//
-//go:noinline
 func MergeShared(key string, mine func(name string) bool) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		order, values, err := jsonObject(head)
@@ -175,8 +171,6 @@ func MergeSections(names ...string) func(base, head []byte) ([]byte, error) {
 
 // MergeLines puts the base's lines of one sort in place of the head's, one after the other. What
 // the base has more of stands where its last one does; what the head has more of is left out.
-//
-//go:noinline
 func MergeLines(is func(line string) bool) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		var ours, theirs []string
@@ -329,8 +323,6 @@ type Example struct {
 }
 
 // MergeExamples puts the base's examples in place of the head's that are of the same thing.
-//
-//go:noinline
 func MergeExamples(find func(string) []Example) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		was := map[string]string{}

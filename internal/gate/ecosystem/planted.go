@@ -47,8 +47,6 @@ type Planter struct {
 }
 
 // PlantedBy lets a command have tests planted among its own.
-//
-//go:noinline
 func (r *Results) PlantedBy(l Planter) *Results {
 	r.Plant = func(c Command, p Planting) (Command, []Planted) {
 		out := l.files(c, p)
@@ -107,8 +105,6 @@ func (l Planter) files(c Command, p Planting) []Planted {
 }
 
 // Copied plants in a copy of a test file, behind what it has.
-//
-//go:noinline
 func Copied(test func(file, src, name string) string) Planter {
 	return Planter{Plant: func(_ Command, file, src, name string) Planted {
 		text := test(file, src, name)

@@ -30,8 +30,6 @@ type namer struct {
 }
 
 // those are the variables that sources name, and that are not set for all commands anyway.
-//
-//go:noinline
 func (n namer) those(vars [][2]string) [][2]string {
 	return slices.DeleteFunc(vars, func(v [2]string) bool {
 		if _, known := n.known[v[0]]; !known {

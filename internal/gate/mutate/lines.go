@@ -28,7 +28,6 @@ type rule struct {
 	weak    bool
 }
 
-//go:noinline
 func swap(pairs ...string) func(string) string {
 	return func(was string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -162,8 +161,6 @@ func byEnding() map[string]language {
 func rules(more ...rule) []rule { return slices.Concat(common, more) }
 
 // closedTo replaces a value whose brackets are closed on its own line.
-//
-//go:noinline
 func closedTo(text string) func(string) string {
 	return func(was string) string {
 		open := strings.Count(was, "(") + strings.Count(was, "[") + strings.Count(was, "{")

@@ -31,8 +31,6 @@ func byClass(suites []string, t junit.Test) (pkg, name string) {
 }
 
 // parseJUnit reads JUnit XML: one document, or several after one another.
-//
-//go:noinline
 func parseJUnit(style junitStyle) func([]byte) ([]Outcome, error) {
 	return func(data []byte) ([]Outcome, error) {
 		data = xmlHead.ReplaceAll(data, nil) // one for each document, in many spellings of UTF-8

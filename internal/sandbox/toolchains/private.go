@@ -72,8 +72,6 @@ func known(names []string) []credential {
 func privateKey(text []byte) bool { return bytes.Contains(text, []byte("PRIVATE KEY-----")) }
 
 // holds says whether a text has one of the words in it, in whatever case.
-//
-//go:noinline
 func holds(words ...string) func([]byte) bool {
 	return func(text []byte) bool {
 		text = bytes.ToLower(text)

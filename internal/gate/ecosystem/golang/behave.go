@@ -14,7 +14,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-//go:noinline
 func goBehaviour() *ecosystem.Behaviour {
 	run := func(c ecosystem.Command, pkg, tests, calls string) ecosystem.Command {
 		before, _, _ := strings.Cut(c.Text, "go test") // settings

@@ -17,8 +17,6 @@ import (
 const maxInput = 16 << 10
 
 // goFuzz is the fuzzing of the go command (https://go.dev/doc/security/fuzz/).
-//
-//go:noinline
 func goFuzz() *ecosystem.Fuzz {
 	return &ecosystem.Fuzz{
 		Prefix: "Fuzz",

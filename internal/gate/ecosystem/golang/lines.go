@@ -12,8 +12,6 @@ import (
 )
 
 // goLines reads the profile of "go test -coverprofile".
-//
-//go:noinline
 func goLines() *ecosystem.LineMeter {
 	return &ecosystem.LineMeter{
 		Knows: func(name string) bool { return path.Ext(name) == ".go" },

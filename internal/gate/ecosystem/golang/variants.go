@@ -13,8 +13,6 @@ import (
 )
 
 // goVariants does so with the programs that "go test" makes.
-//
-//go:noinline
 func goVariants() *ecosystem.Variants {
 	return &ecosystem.Variants{
 		Build: func(c ecosystem.Command, tested, counted []ecosystem.Package) ecosystem.Command {

@@ -39,8 +39,6 @@ var asOne = strings.NewReplacer("[", "?", "]", "?", "(", "?", ")", "?", "{", "?"
 
 // nodeLines reads what V8 counts, of whatever loads sources as they are, and what counters
 // in sources do. Commands that name no tests are counted as well.
-//
-//go:noinline
 func nodeLines() *ecosystem.LineMeter {
 	return &ecosystem.LineMeter{
 		Knows: func(name string) bool {

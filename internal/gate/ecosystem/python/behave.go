@@ -13,7 +13,6 @@ import (
 //go:embed behave.py
 var pyBehave string
 
-//go:noinline
 func pythonBehaviour() *ecosystem.Behaviour {
 	return &ecosystem.Behaviour{
 		ByFile: true,

@@ -46,8 +46,6 @@ func onPythonPath(script, dir string) string {
 // (https://docs.python.org/3/library/sys.monitoring.html), sys.settrace before. Lines that
 // other processes run are not seen; where tests start any, only the lines that ran are
 // known.
-//
-//go:noinline
 func pythonLines() *ecosystem.LineMeter {
 	return &ecosystem.LineMeter{
 		Knows: func(name string) bool { return path.Ext(name) == ".py" },
