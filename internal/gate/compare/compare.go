@@ -74,6 +74,8 @@ type Observation struct {
 	// whatever its file's name, tags or place. EditSkips says that an edit of the
 	// test itself skips it on the head.
 	Stands, EditSkips bool
+	// Gone says that the change deletes the file of which it is a row.
+	Gone bool
 
 	// OverBase is head's version of the test over base's sources.
 	OverBase Status
@@ -100,6 +102,8 @@ func ClassOf(o Observation) Class {
 		return CannotApply
 	case o.Kept == Passed:
 		return Holds
+	case o.Kept == Absent && o.Head == Absent && o.Gone:
+		return Dropped
 	case o.Kept != Failed:
 		return Silent
 	case o.Head == Failed:

@@ -208,7 +208,7 @@ func (k *keeper) observation(e *examined, over map[sides.Site]results.ID) compar
 	case e.head == compare.Skipped:
 		o.EditSkips, o.Stands = k.on.Sides.AddsSkip(e.id), true
 	case e.head != compare.Passed && e.head != compare.Failed:
-		o.Stands = k.on.Sides.Stands(e.id)
+		o.Stands, o.Gone = k.on.Sides.Stands(e.id), k.on.Sides.OfGone(e.id)
 	case e.head == compare.Passed:
 		o.Lenient = k.on.Sides.AddsLeniency(e.id)
 		o.Wraps = k.on.Sides.OnlyWraps(e.id, e.eco)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -21,7 +22,7 @@ import (
 func (r *Reader) Stands(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
-		return r.projectStands(id)
+		return r.projectStands(id) && !r.nameGone(id)
 	}
 	whole := false // another function can have the name, so that the text has to be there
 	if in, own := rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil }); own != id.Test {
@@ -70,18 +71,8 @@ func (r *Reader) testsOf(side results.Side, name string, src []byte) classes.Tes
 // file, ran on the head, and the change edits what they are made of, such as a table or a folder of
 // cases, and nothing that chooses among tests.
 func (r *Reader) rowGone(id results.ID) bool {
-	family, eco := "", r.EcoOf(id)
-	if name, _, ok := strings.Cut(id.Test, "["); ok {
-		family = name + "["
-	} else if languages.ByPackage(eco) {
-		family = id.Top()
-	}
-	ran := false
-	for have, t := range r.Suites[results.Head] {
-		ran = ran || t.Status != results.NotRun && have.Test != "" && have.Unit == id.Unit && strings.HasPrefix(have.Test, family) &&
-			(have.Package == id.Package || have.Package == r.MovedTo(id.Package))
-	}
-	if !ran {
+	eco := r.EcoOf(id)
+	if !r.familyRan(id) {
 		return false
 	}
 	file, src := r.TestFileOf(id)
@@ -92,14 +83,45 @@ func (r *Reader) rowGone(id results.ID) bool {
 		}
 		v := r.Texts[t.Path]
 		switch {
-		case t.Class == compare.Steering, path.Base(t.Path) == "conftest.py", bytes.Contains(v.Base, []byte("TestMain(")), bytes.Contains(v.Head, []byte("TestMain(")):
+		case r.choosesTests(t), bytes.Contains(v.Base, []byte("TestMain(")), bytes.Contains(v.Head, []byte("TestMain(")):
 			return false
-		case t.Class == compare.Support && !languages.ByPackage(eco) && !classes.Imports(string(src), path.Dir(file), t.Path) && !classes.Names(string(src), path.Dir(file), t.Path):
+		case t.Class == compare.Steering:
+			continue // it makes none
+		case t.Class == compare.Support && path.Base(t.Path) != "conftest.py" && !languages.ByPackage(eco) && !classes.Imports(string(src), path.Dir(file), t.Path) && !classes.Names(string(src), path.Dir(file), t.Path):
 			return false
 		}
 		made = true
 	}
 	return made
+}
+
+// familyRan says whether others of the function of a test, or of its file, ran on the head.
+func (r *Reader) familyRan(id results.ID) bool {
+	family := ""
+	if name, _, ok := strings.Cut(id.Test, "["); ok {
+		family = name + "["
+	} else if languages.ByPackage(r.EcoOf(id)) {
+		family = id.Top()
+	}
+	ran := false
+	for have, t := range r.Suites[results.Head] {
+		ran = ran || t.Status != results.NotRun && have.Test != "" && have.Unit == id.Unit && strings.HasPrefix(have.Test, family) &&
+			(have.Package == id.Package || have.Package == r.MovedTo(id.Package))
+	}
+	return ran
+}
+
+// OfGone says of a row that others of its function ran beside whether the change deletes the file that it
+// is named after.
+func (r *Reader) OfGone(id results.ID) bool {
+	_, row, ok := strings.Cut(strings.TrimSuffix(id.Test, "]"), "[")
+	if !ok && languages.ByPackage(r.EcoOf(id)) {
+		_, row, ok = strings.Cut(id.Test, "/")
+	}
+	return ok && r.familyRan(id) && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
+		base := path.Base(f.Path)
+		return f.Status == change.Deleted && !languages.IsTestFile(f.Path) && (row == f.Path || row == base || row == strings.TrimSuffix(base, path.Ext(base)))
+	})
 }
 
 // takenElsewhere says whether the change takes a test out of another file, of which the test's own has
@@ -230,8 +252,8 @@ var (
 	lenientMark = pattern.New(`(?i)xfail|expectedFailure|\.failing\b|\.fails\b|\bretry|\bretries|flaky`)
 )
 
-// AddsSkip says whether an edit of the test itself may skip it.
-func (r *Reader) AddsSkip(id results.ID) bool { return r.marked(id, skipMark) }
+// AddsSkip says whether an edit of the test itself, or of what stands around it, may skip it.
+func (r *Reader) AddsSkip(id results.ID) bool { return r.marked(id, skipMark) || r.skippedAround(id) }
 
 // AddsLeniency says whether an edit of the test itself lets it fail, or tries it again.
 func (r *Reader) AddsLeniency(id results.ID) bool { return r.marked(id, lenientMark) }
@@ -240,7 +262,7 @@ func (r *Reader) AddsLeniency(id results.ID) bool { return r.marked(id, lenientM
 func (r *Reader) marked(id results.ID, mark *pattern.Pattern) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
-		return false
+		return r.markedUnfiled(id, mark)
 	}
 	base := r.testsOf(results.Base, file, src)
 	for name, head := range r.headTests(file) {

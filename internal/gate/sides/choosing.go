@@ -1,0 +1,153 @@
+package sides
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	// hooks are what lets a conftest.py choose among tests, and reaches does what lets it bring these along.
+	hooks   = pattern.New(`pytest_(?:collect|ignore|itemcollected|pycollect|deselected|generate|make|run)|collect_ignore`)
+	reaches = pattern.New(`\bpytest_|collect|ignore|deselect|skip|import[ \t]+\*|\b(?:exec|eval|globals|vars|setattr|__import__|import_module)\b|exit|\bsession\.|_pytest\b|\bpytest(?:\.\w+)+\s*=[^=]`)
+	// chooses is what chooses among tests in settings of runners, and calls them.
+	chooses = pattern.New(`(?i)^\s*-|addopts|collect|ignore|deselect|exclude|include|python_(?:files|classes|functions)|norecurse|roots|projects|plugin|preset|\bonly\b|skip|grep|keyword|bail|maxfail|shard|retr(?:y|ies)|changed|required?|` +
+		`tests?["'/]|\btests?\s*[:=]|testpaths|test(?:match|path|regex|name|files|dir|pattern|run)|--test|\s-[kmg]\b|pytest|unittest|\b(?:mocha|jest|vitest|ava|tap|tape|jasmine|karma|rspec|ctest|mvn|gradle|go|cargo|node)\b`)
+)
+
+// choosesTests says whether the edit of what steers tests, or of a conftest.py, may choose among them.
+func (r *Reader) choosesTests(t Touch) bool {
+	v := r.Texts[t.Path]
+	if path.Base(t.Path) == "conftest.py" {
+		return v.Head == nil || hooks.Match(v.Head) || slices.ContainsFunc(added(v.Base, v.Head), reaches.MatchString)
+	}
+	if t.Class != compare.Steering {
+		return false
+	}
+	return v.Base == nil || v.Head == nil || slices.ContainsFunc(slices.Concat(added(v.Base, v.Head), added(v.Head, v.Base)), chooses.MatchString)
+}
+
+// added are the lines of a text that another one has nowhere.
+func added(before, after []byte) []string {
+	was := map[string]bool{}
+	for line := range strings.Lines(string(before)) {
+		was[strings.TrimSpace(line)] = true
+	}
+	var out []string
+	for line := range strings.Lines(string(after)) {
+		if !was[strings.TrimSpace(line)] {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// declaredIn are the touched files of which the base's version declares a test that is reported
+// without a file, and whether they are all that can: those of its class, where it has one.
+func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *regexp.Regexp) {
+	if id.Test == "" || id.Command != "" {
+		return nil, false, nil
+	}
+	text := id.Test
+	if i := strings.IndexAny(text, "([#"); i > 0 {
+		text = strings.TrimSpace(text[:i])
+	}
+	name = regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(text) + `(?:[^\w-]|$)`)
+	kind := regexp.MustCompile(`\b(?:class|object|type|module|record)\s+` + regexp.QuoteMeta(id.Package[strings.LastIndexAny(id.Package, ".$+/")+1:]) + `\b`)
+	for _, t := range r.Touched {
+		if v := r.Texts[t.Path]; t.Class != compare.Support && name.Match(v.Base) {
+			files = append(files, t.Path)
+			class = class || kind.Match(v.Base)
+		}
+	}
+	if class {
+		files = slices.DeleteFunc(files, func(f string) bool { return !kind.Match(r.Texts[f].Base) })
+	}
+	return files, class, name
+}
+
+// ClassIn are the touched files of which the base's version declares a test that is reported by its
+// class and without a file.
+func (r *Reader) ClassIn(id results.ID) []string {
+	if files, class, _ := r.declaredIn(id); class {
+		return files
+	}
+	return nil
+}
+
+// nameGone says of a test without a file whether the change takes its name out of what declares it,
+// and nothing else that declares tests has it.
+func (r *Reader) nameGone(id results.ID) bool {
+	files, class, name := r.declaredIn(id)
+	if len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return name.Match(r.Texts[r.MovedTo(f)].Head) || name.Match(r.Texts[f].Head) }) {
+		return false
+	}
+	if class {
+		return true
+	}
+	for f, v := range r.Texts {
+		if !slices.Contains(files, f) && name.Match(v.Head) && (languages.IsTestFile(f) || declaresTests(f)) {
+			return false
+		}
+	}
+	for i, f := range r.Plans[results.Base].Files {
+		_, changed := r.Texts[f]
+		if i > maxRead || !changed && (languages.IsTestFile(f) || declaresTests(f)) && name.Match(r.readBase(f)) {
+			return false
+		}
+	}
+	return true
+}
+
+// declaresTests says whether a file can declare tests of programs that are built.
+func declaresTests(name string) bool {
+	return slices.Contains([]string{"CMakeLists.txt", "meson.build", "package.json"}, path.Base(name)) || slices.Contains([]string{".cmake", ".am", ".in"}, path.Ext(name))
+}
+
+// markedUnfiled says of a test without a file whether the change brings a mark to what declares it:
+// to its class, else to a line that names it.
+func (r *Reader) markedUnfiled(id results.ID, mark *pattern.Pattern) bool {
+	files, class, name := r.declaredIn(id)
+	return slices.ContainsFunc(files, func(f string) bool {
+		v := r.Texts[f]
+		return slices.ContainsFunc(added(v.Base, v.Head), func(line string) bool { return mark.MatchString(line) && (class || name.MatchString(line)) })
+	})
+}
+
+// skippedAround says whether the change brings a skip to what stands around a test: its class, its
+// module, what runs before it, and helpers of its package that it calls.
+func (r *Reader) skippedAround(id results.ID) bool {
+	file, src := r.TestFileOf(id)
+	if src == nil {
+		return false
+	}
+	head := r.headTests(file)
+	text := ""
+	for _, name := range []string{file, r.MovedTo(file)} {
+		if t := classes.ReadTests(name, head[name]).Text(id.Test); t != "" {
+			text = t
+		}
+	}
+	for name, after := range head {
+		v := r.Texts[name]
+		if name != file && name != r.MovedTo(file) && (!languages.ByPackage(r.EcoOf(id)) || path.Dir(name) != path.Dir(file)) {
+			continue
+		}
+		before := v.Base
+		if name == r.MovedTo(file) {
+			before = src
+		}
+		lines := added([]byte(classes.Around(name, before, id.Test, text)), []byte(classes.Around(name, after, id.Test, text)))
+		if slices.ContainsFunc(lines, skipMark.MatchString) {
+			return true
+		}
+	}
+	return false
+}

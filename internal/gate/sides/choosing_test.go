@@ -1,0 +1,115 @@
+package sides
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// reading is a reader of one file that is touched beside others that are not.
+func reading(t *testing.T, class compare.FileClass, name, base, head string, others map[string]string) *Reader {
+	t.Helper()
+	r := &Reader{
+		Base: &workspace.Tree{Dir: t.TempDir()}, Texts: map[string]classes.Versions{name: {Base: []byte(base), Head: []byte(head)}},
+		Touched: []Touch{{Path: name, Class: class}}, Suites: map[results.Side]results.Suite{},
+	}
+	plan := &Plan{Files: []string{name}}
+	for f, text := range others {
+		at := filepath.Join(r.Base.Dir, f)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		plan.Files = append(plan.Files, f)
+	}
+	r.Plans = map[results.Side]*Plan{results.Base: plan, results.Head: plan}
+	return r
+}
+
+// TestNameGone: a test that is reported without a file is gone where what declares it has its name no more.
+func TestNameGone(t *testing.T) {
+	t.Parallel()
+	const java = "src/test/java/m/CalcTest.java"
+	calc, returns := results.ID{Package: "m.CalcTest", Test: "returnsNull"}, "class CalcTest {\n@Test\nvoid returnsNull() {}\n}\n"
+	for _, tt := range []struct {
+		what, name, base, head string
+		id                     results.ID
+		others                 map[string]string
+		want, skipped          bool
+	}{
+		{what: "a method", name: java, base: returns, head: "class CalcTest {\n@Test\nvoid throwsOnEmpty() {}\n}\n", id: calc, want: true},
+		{what: "one that another class has too", name: java, base: returns, head: "class CalcTest {}\n", id: calc, want: true, others: map[string]string{"src/test/java/m/OtherTest.java": "class OtherTest { void returnsNull() {} }"}},
+		{what: "one of another class", name: java, base: returns, head: "class CalcTest {}\n", id: results.ID{Package: "m.OtherTest", Test: "returnsNull"}, others: map[string]string{"src/test/java/m/OtherTest.java": "class OtherTest { void returnsNull() {} }"}},
+		{what: "as Gradle writes it", name: java, base: returns, head: "", id: results.ID{Package: "m.CalcTest", Test: "returnsNull()"}, want: true},
+		{what: "one that stands", name: java, base: returns, head: returns + "// more\n", id: calc},
+		{what: "a disabled one", name: java, base: returns, head: "class CalcTest {\n@Disabled(\"#12\")\n@Test\nvoid returnsNull() {}\n}\n", id: calc, skipped: true},
+		{what: "one that is excluded", name: "pom.xml", base: "<project/>", head: "<exclude>CalcTest#returnsNull</exclude>", id: calc, others: map[string]string{java: returns}},
+		{what: "a title", name: "test/calc.js", base: "test('returns null', f)", head: "test('throws', f)", id: results.ID{Test: "returns null"}, want: true},
+		{what: "a title that another file has", name: "test/calc.js", base: "test('returns null', f)", head: "test('throws', f)", id: results.ID{Test: "returns null"}, others: map[string]string{"test/other.test.js": "test('returns null', f)"}},
+		{what: "a skipped title", name: "test/calc.js", base: "test('returns null', f)", head: "test.skip('returns null', f)", id: results.ID{Test: "returns null"}, skipped: true},
+		{what: "the skip of another title", name: "test/calc.js", base: "test('returns null', f)", head: "test('returns null', f)\ntest.skip('other', f)", id: results.ID{Test: "returns null"}},
+		{what: "a part of another name", name: "CMakeLists.txt", base: "add_test(NAME zero COMMAND c)\nadd_test(NAME zero-two COMMAND c)", head: "add_test(NAME zero-two COMMAND c)", id: results.ID{Package: "ctest", Test: "zero"}, want: true},
+		{what: "one that is never declared by its name", name: "CMakeLists.txt", base: "add_test(NAME ${t} COMMAND c)", head: "", id: results.ID{Package: "ctest", Test: "zero"}},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			r := reading(t, compare.Test, tt.name, tt.base, tt.head, tt.others)
+			if got := r.nameGone(tt.id); got != tt.want {
+				t.Errorf("gone: %v", got)
+			}
+			if got := r.ClassIn(tt.id); (len(got) > 0) != (tt.name == java && tt.id == calc || tt.id.Test == "returnsNull()") {
+				t.Errorf("class: %v", got)
+			}
+			if got := r.markedUnfiled(tt.id, skipMark); got != tt.skipped {
+				t.Errorf("skipped: %v", got)
+			}
+		})
+	}
+}
+
+// TestChoosesTests: what a change of settings, or of a conftest.py, may choose among tests by.
+func TestChoosesTests(t *testing.T) {
+	t.Parallel()
+	const conftest, hook = "tests/conftest.py", "def pytest_collection_modifyitems(items):\n    pass\n"
+	for _, tt := range []struct {
+		name, base, head string
+		want             bool
+	}{
+		{conftest, "import pytest\n", "import pytest\n\n\n@pytest.fixture(scope=\"session\")\ndef bad():\n    return 1\n", false},
+		{conftest, "", hook, true},
+		{conftest, hook, hook + "\nx = 1\n", true},
+		{conftest, "x = 1\n", "from hooks import *\n", true},
+		{conftest, "x = 1\n", "pytest_plugins = ['hooks']\n", true},
+		{conftest, "x = 1\n", "collect_ignore = ['test_a.py']\n", true},
+		{conftest, "x = 1\n", "import hooks\nglobals().update(vars(hooks))\n", true},
+		{conftest, "import pytest\n", "import pytest\npytest.Function.runtest = lambda self: None\n", true},
+		{conftest, "x = 1\n", "import pytest\n@pytest.fixture(autouse=True)\ndef f(request):\n    request.session.items.clear()\n", true},
+		{"pytest.ini", "[pytest]\n", "[pytest]\nxfail_strict = true\n", false},
+		{"pytest.ini", "[pytest]\n", "[pytest]\nfilterwarnings =\n    error\n", false},
+		{"pytest.ini", "[pytest]\n", "[pytest]\naddopts = -k one\n", true},
+		{"pytest.ini", "[pytest]\naddopts =\n", "[pytest]\naddopts =\n    --deselect a\n", true},
+		{"pytest.ini", "[pytest]\ntestpaths = a b\n", "[pytest]\n", true},
+		{"package.json", "{\"scripts\": {\"test\": \"node --test\"}}\n", "{\"scripts\": {\n\"format\": \"prettier --write .\",\n\"test\": \"node --test\"}}\n", true},
+		{"package.json", "{\n\"test\": \"node --test\"\n}\n", "{\n\"format\": \"prettier --write .\",\n\"test\": \"node --test\"\n}\n", false},
+		{"package.json", "{\n\"test\": \"mocha\"\n}\n", "{\n\"test\": \"mocha a.js\"\n}\n", true},
+		{"package.json", "{\n}\n", "{\n\"pretest\": \"rm -rf cases\"\n}\n", true},
+		{"jest.config.js", "{\n}\n", "{\n  testMatch: ['a']\n}\n", true},
+		{"Makefile", "test:\n\tpytest tests\n", "test:\n\tpytest tests/a\n", true},
+	} {
+		class := compare.Steering
+		if tt.name == conftest {
+			class = compare.Support
+		}
+		r := reading(t, class, tt.name, tt.base, tt.head, nil)
+		if got := r.choosesTests(r.Touched[0]); got != tt.want {
+			t.Errorf("%s, %q to %q: %v", tt.name, tt.base, tt.head, got)
+		}
+	}
+}
