@@ -3,13 +3,18 @@ package kept
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/arms"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // called adds what the head runs by another call than the base, whatever is touched: by what
@@ -40,8 +45,8 @@ func (k *keeper) called(run []arms.Selection) []arms.Selection {
 	return run
 }
 
-// startDetected runs what does not start as the base calls it, for want of what the change moves
-// or removes, as it is detected over the head.
+// startDetected runs what does not start as the base calls it, or starts nothing, for want of what the
+// change moves or removes, as it is detected over the head.
 func (k *keeper) startDetected(ctx context.Context) error {
 	if len(k.otherwise) == 0 {
 		return nil
@@ -52,7 +57,8 @@ func (k *keeper) startDetected(ctx context.Context) error {
 		if !k.reached(e) || !slices.ContainsFunc(k.otherwise, func(c ecosystem.Command) bool { return c.Eco == e.eco }) {
 			continue
 		}
-		if _, _, t, broken, _ := l.status(e); broken && k.namesRemoved(e, t.Output) {
+		status, _, t, broken, _ := l.status(e)
+		if broken && k.namesRemoved(e, t.Output) || status == compare.Failed && k.wantsMoved(t.Output) {
 			lost = append(lost, e)
 		}
 	}
@@ -68,6 +74,16 @@ func (k *keeper) startDetected(ctx context.Context) error {
 	}
 	k.replace(k.suite, suite, lost)
 	return nil
+}
+
+var noModule = pattern.New(`(?:No module named|Cannot find module) ['"]?(?:\S*/)?(\w+)`)
+
+// wantsMoved says whether a program that a test starts misses a module that the change moves.
+func (k *keeper) wantsMoved(output string) bool {
+	m := noModule.FindStringSubmatch(output)
+	return m != nil && slices.ContainsFunc(k.in.Change.Files, func(f change.File) bool {
+		return f.Status == change.Renamed && slices.Contains(strings.Split(strings.TrimSuffix(f.OldPath, path.Ext(f.OldPath)), "/"), m[1]) && k.on.Sides.GoneFromHead(f.OldPath)
+	})
 }
 
 // runDetected runs tests in the arm as they are detected there.

@@ -183,7 +183,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.forward, k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase, k.strangers} {
+	for _, step := range []func(context.Context) error{k.forward, k.recover, k.aside, k.confirm, k.attribute, k.looks, k.shipped, k.headOverBase, k.strangers} {
 		if err := step(ctx); err != nil {
 			return err
 		}

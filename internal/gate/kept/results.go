@@ -136,6 +136,13 @@ func (k *keeper) observe() {
 				if e.kept == compare.Failed { // for want of a name that its file no longer imports
 					e.why = cmp.Or(k.arm.Unimported[file][languages.Absent(e.eco, e.output)], e.why)
 				}
+			} else if e.kept == compare.Absent {
+				for _, f := range k.on.Sides.ClassIn(e.id) {
+					e.why = cmp.Or(k.arm.Left[f], e.why)
+				}
+				if e.why != "" && t.Evidence == "" {
+					e.evidence = append(e.evidence, k.arm.Evidence...)
+				}
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
 			e.drop = p.Status == results.Failed && pkg != (results.ID{}) // the build is broken, which is a failure of its own

@@ -1,0 +1,59 @@
+package kept
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// looks runs tests that hold by new files of tests alone, with which they have nothing to do, once
+// more where these are there and empty: a test that looks at the tree of tests asks for no more, and
+// what such a file does in its process it cannot do so.
+func (k *keeper) looks(ctx context.Context) error {
+	var tests []*examined
+	for _, e := range k.doubtful() {
+		if e.beside && e.reached && e.kept == compare.Failed && e.head == compare.Passed && slices.Contains(e.made, compare.Test) {
+			tests = append(tests, e)
+		}
+	}
+	added := func(t sides.Touch) bool {
+		return t.Class == compare.Test && !t.Mixed && k.on.Sides.Texts[t.Path].Base == nil
+	}
+	if len(tests) == 0 || !slices.ContainsFunc(k.on.Sides.Touched, added) {
+		return nil
+	}
+	a, err := k.newArmOf(ctx, func(sides.Touch) bool { return true }, func(t sides.Touch) workspace.Put {
+		src := k.on.Sides.Texts[t.Path].Head
+		if !added(t) || src == nil || t.Put.From != "" && t.Put.At != "" {
+			return t.Put
+		}
+		empty := []byte("\n")
+		if path.Ext(t.Path) == ".go" {
+			empty = append(bytes.Join(packageClause.FindAll(src, 1), nil), '\n')
+		}
+		return workspace.Put{Path: t.Path, Data: empty}
+	})
+	if err != nil {
+		return err
+	}
+	suite, err := a.Run(ctx, narrowTo(k.on.Sides, tests))
+	if err != nil {
+		return err
+	}
+	l := k.lookup(results.Head, suite)
+	for _, e := range tests {
+		if status, _, t, _, _ := l.status(e); status == compare.Passed {
+			e.kept, e.output, e.evidence = status, "", append(e.evidence, t.Evidence)
+		}
+	}
+	return nil
+}
+
+var packageClause = pattern.New(`(?m)^package \w+`)
