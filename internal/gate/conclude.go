@@ -17,6 +17,7 @@ func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
 	r.res.Steps = r.executor.Steps
 	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.executor.BaseTouched()
+	r.leaveUnserved()
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.SetupBoth = r.setupBoth()
 	f.NamesHead, f.NamesBoth = r.withErrors(r.res.Broken), r.withErrors(slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup))

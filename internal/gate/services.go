@@ -1,13 +1,16 @@
 package gate
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/databases"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -23,7 +26,25 @@ func (r *runner) findServices(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	for _, s := range found {
+	before := len(found)
+	if !r.in.Untrusted { // what a maintainer's change gives its new tests
+		more, vars := databases.Find(r.read(ctx, r.in.Head, &failed), slices.DeleteFunc(r.in.Change.Paths(), r.sides.GoneFromHead))
+		if failed != nil {
+			return failed
+		}
+		for _, s := range more {
+			if !slices.ContainsFunc(found, func(f databases.Service) bool { return f.Name == s.Name || f.Kind == s.Kind && s.Kind != "" }) {
+				found = append(found, s)
+			}
+		}
+		if len(found) > before {
+			env = append(env, slices.DeleteFunc(vars, func(v string) bool {
+				name, _, _ := strings.Cut(v, "=")
+				return slices.ContainsFunc(env, func(o string) bool { return strings.HasPrefix(o, name+"=") })
+			})...)
+		}
+	}
+	for i, s := range found {
 		if s.Kind != "" && r.allows(s.Port) {
 			continue
 		}
@@ -42,6 +63,9 @@ func (r *runner) findServices(ctx context.Context) error {
 		}
 		if why != "" {
 			r.notCovered("what needs the service %s (%s) of %s: %s", s.Name, s.Image, s.From, why)
+			if i >= before {
+				r.unserved = append(r.unserved, fmt.Sprintf("the service %s (%s) that the change names in %s: %s", s.Name, s.Image, s.From, why))
+			}
 			continue
 		}
 		r.executor.Beside.Services = append(r.executor.Beside.Services, databases.Started{Service: s, Programs: programs})
@@ -51,6 +75,28 @@ func (r *runner) findServices(ctx context.Context) error {
 		r.executor.Beside.Env = env
 	}
 	return nil
+}
+
+var unreachable = pattern.New(`(?i)connection ?refused|ECONNREFUSED|name resolution|ENOTFOUND|no such host|could not resolve|UnknownHost|name or service not known`)
+
+// leaveUnserved takes the blame from new tests that reach no service where the change names one
+// that is not started: nothing is known of them.
+func (r *runner) leaveUnserved() {
+	t := &r.res.Tests
+	if len(r.unserved) == 0 {
+		return
+	}
+	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(c Case) bool {
+		if c.ID.Test == "" || r.sides.Suites[Base][c.ID].Status != "" || !unreachable.MatchString(c.Output) {
+			return false
+		}
+		t.Unknown, r.noService = append(t.Unknown, c), true
+		return true
+	})
+	t.Sort()
+	if r.noService {
+		r.facts.Unprepared = cmp.Or(r.facts.Unprepared, "new tests reach no service: "+strings.Join(r.unserved, "; "))
+	}
 }
 
 // allows says whether the operator lets commands reach a service at this port.

@@ -106,7 +106,7 @@ var shownBy = map[string][]string{
 	"shared_examples_ruby":               {"shared_methods_ruby"},
 	"removed_skipped":                    {"selected_away", "unskipped", "vanishes_again"},
 	"required_missing":                   {"required_weak"},
-	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node"},
+	"rows_dropped_python":                {"rows_dropped_go", "rows_dropped_node", "rows_dropped_settings_python", "rows_dropped_scripts_node"},
 	"data_by_helper_untrusted":           {"data_by_helper_go_untrusted"},
 	"hang":                               {"hang_fixed_python", "hang_kept_python"},
 	"rest_late":                          {"rest_packages", "rest_projects", "rest_skipped_node"},
@@ -146,6 +146,7 @@ var shownBy = map[string][]string{
 	"own_script_edited_go_untrusted":     {"own_script_edited_go"},
 	"workflow_script_node_untrusted":     {"workflow_options_python"},
 	"workspace_member_node_untrusted":    {"workspace_new_member_node"},
+	"skipped_class_python":               {"skipped_helper_go"},
 	"product_imported_python":            {"product_added_node_untrusted", "product_test_file_node"},
 }
 
@@ -196,7 +197,7 @@ var longScenarios = []string{
 	"workflow_five_calls_honest_go", "profile_honest_rust_untrusted", "workflow_calls_script_edited_go",
 	"workflow_calls_script_edited_go_untrusted", "launched_automake_untrusted", "workflow_action_edited_go",
 	"workflow_matrix_node", "module_below_go_untrusted", "ci_gitlab_honest_go", "workflow_left_go", "newer_node",
-	"workflow_matrix_honest_node",
+	"workflow_matrix_honest_node", "hidden_without_file_cmake", "renamed_without_file_cmake", "tree_of_tests_python", "moved_tests_project_python",
 }
 
 // leavesScenario says whether make test leaves a scenario out.

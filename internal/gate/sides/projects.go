@@ -44,6 +44,21 @@ func (r *Reader) GoneFromHead(name string) bool {
 	return !there
 }
 
+// Emptied says whether the change takes the last files of tests out of the folder of a command, which
+// has some on the base.
+func (r *Reader) Emptied(c ecosystem.Command) bool {
+	eco := languages.Named(c.Eco)
+	if eco == nil || eco.IsTest == nil || c.Unit == "." || r.Plans[results.Base] == nil || r.Plans[results.Head] == nil {
+		return false
+	}
+	tests := func(side results.Side) bool {
+		return slices.ContainsFunc(r.Plans[side].Files, func(f string) bool {
+			return ecosystem.Inside(c.Unit, f) && eco.IsTest(f) && path.Base(f) != "conftest.py"
+		})
+	}
+	return tests(results.Base) && !tests(results.Head)
+}
+
 // Wanting returns what says of a failed test whether it wants what only the
 // change has: a dependency, or a name that its sources define.
 func (r *Reader) Wanting() func(results.Test) (deps, api bool) {

@@ -2,6 +2,7 @@ package tester
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -48,7 +49,7 @@ func (t *Tester) RunTestsIn(ctx context.Context, side results.Side, tree *worksp
 		clear(suite)
 	}
 	if err == nil {
-		step = t.asCommand(suite, c, stream, step, tree.Dir)
+		step = t.asCommand(side, suite, c, stream, step, tree.Dir)
 	}
 	return suite, step, err
 }
@@ -57,7 +58,7 @@ func (t *Tester) RunTestsIn(ctx context.Context, side results.Side, tree *worksp
 // same on both sides, where its runner refused, was ended or has not reported a whole
 // run. A run without a test is no result of any. More output than is kept makes the
 // command count as one test.
-func (t *Tester) asCommand(suite results.Suite, c ecosystem.Command, stream results.Collector, step ecosystem.Step, wd string) ecosystem.Step {
+func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.Command, stream results.Collector, step ecosystem.Step, wd string) ecosystem.Step {
 	why, much := stream.Gap()
 	step.Empty = stream.None()
 	failed := results.AnyFailed(suite)
@@ -65,6 +66,10 @@ func (t *Tester) asCommand(suite results.Suite, c ecosystem.Command, stream resu
 		step = t.withoutTests(step)
 	}
 	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
+		return step
+	}
+	if step.NoTests && !step.TimedOut && side == results.Head && t.Sides.Emptied(c) {
+		t.Note("the change takes the last tests out of %s: that %q finds none there is no failure", c.Unit, strings.TrimSpace(c.Typed()))
 		return step
 	}
 	test := commandTest(step)

@@ -39,7 +39,7 @@ func TestAsCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := d.Suite("E1", "")
-			step := tests.asCommand(s, ecosystem.Command{Unit: ".", Text: "jest"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit}, "")
+			step := tests.asCommand(results.Base, s, ecosystem.Command{Unit: ".", Text: "jest"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit}, "")
 			if got := suites.Statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}
