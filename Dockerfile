@@ -13,7 +13,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOFLAGS=-mod=readonly go build $(cat build.flags) -ldflags="-s -w" -o /ycbot ./cmd/ycbot
+RUN CGO_ENABLED=0 GOFLAGS=-mod=readonly go build $(cat cmd/ycbot/build.flags) -ldflags="-s -w" -o /ycbot ./cmd/ycbot
 
 FROM debian:bookworm-slim
 RUN apt-get update \

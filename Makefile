@@ -55,7 +55,7 @@ lint-tool: ## get the linter ready; fails where it cannot be had
 	@$(LINT) version --short
 
 build: ## bin/ycbot
-	CGO_ENABLED=0 go build $(shell cat build.flags) -ldflags="-s -w" -o bin/ycbot ./cmd/ycbot
+	CGO_ENABLED=0 go build $(shell cat cmd/ycbot/build.flags) -ldflags="-s -w" -o bin/ycbot ./cmd/ycbot
 
 bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md; wants a quiet machine
 	@go -C test/perf run . -o ../../docs/performance.md

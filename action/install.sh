@@ -80,7 +80,7 @@ release() {
 
 # key names the program by all that it is made of.
 key() {
-  (cd "$GITHUB_ACTION_PATH" && find . -name .git -prune -o -type f \( -name '*.go' -o -name 'go.*' -o -name build.flags -o -path '*/internal/*' -o -path './agents/*' -o -path './app/*' -o -path './cmd/*' \) -print0 |
+  (cd "$GITHUB_ACTION_PATH" && find . -name .git -prune -o -type f \( -name '*.go' -o -name 'go.*' -o -path '*/internal/*' -o -path './agents/*' -o -path './app/*' -o -path './cmd/*' \) -print0 |
     LC_ALL=C sort -z | xargs -0 cat | digest)
 }
 
@@ -91,7 +91,7 @@ build() {
   local began=$SECONDS compiler waited=0
   # shellcheck disable=SC2046 # each flag is a word
   env -u GOOS -u GOARCH -u GOEXPERIMENT GOFLAGS='' GOWORK=off GOTOOLCHAIN=auto CGO_ENABLED=0 \
-    go build -C "$GITHUB_ACTION_PATH" $(cat "$GITHUB_ACTION_PATH/build.flags") -ldflags='-s -w' -o "$bin" ./cmd/ycbot &
+    go build -C "$GITHUB_ACTION_PATH" $(cat "$GITHUB_ACTION_PATH/cmd/ycbot/build.flags") -ldflags='-s -w' -o "$bin" ./cmd/ycbot &
   compiler=$!
   while kill -0 "$compiler" 2>/dev/null; do
     sleep 1

@@ -35,7 +35,7 @@ func demo(ctx context.Context, l *lab) ([]figure, error) {
 	stripped := *l
 	stripped.env = append(l.env[:len(l.env):len(l.env)], "CGO_ENABLED=0")
 	file := filepath.Join(l.dir, "stripped")
-	flags, err := os.ReadFile(filepath.Join(root, "build.flags"))
+	flags, err := os.ReadFile(filepath.Join(root, "cmd/ycbot/build.flags"))
 	if err != nil {
 		return nil, err
 	}

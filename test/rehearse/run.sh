@@ -51,7 +51,7 @@ wc -c ycbot-*.gz ycbot_*.tar.gz
 step "the same programs from the same commit"
 first=$(zcat ycbot-linux-amd64.gz | sha256sum)
 # shellcheck disable=SC2046 # each flag is a word
-again=$(cd .. && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build $(cat build.flags) -ldflags="-s -w -X main.release=$tag" -o "$work/again" ./cmd/ycbot && sha256sum <"$work/again")
+again=$(cd .. && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build $(cat cmd/ycbot/build.flags) -ldflags="-s -w -X main.release=$tag" -o "$work/again" ./cmd/ycbot && sha256sum <"$work/again")
 [[ $first == "$again" ]] || fail "another build of the commit has other bytes: $first, $again"
 
 step "provenance"

@@ -48,7 +48,7 @@ func TestSizeOfBinary(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "ycbot")
 	// As releases, the image and "make build" have it: with cgo there is C to compile, too.
-	flags, err := os.ReadFile("../../../build.flags")
+	flags, err := os.ReadFile("../../../cmd/ycbot/build.flags")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSizeOfBinary(t *testing.T) {
 // Releases are built with the flags of build.flags.
 func TestBuildFlags(t *testing.T) {
 	t.Parallel()
-	flags, err := os.ReadFile("../../../build.flags")
+	flags, err := os.ReadFile("../../../cmd/ycbot/build.flags")
 	if err != nil {
 		t.Fatal(err)
 	}
