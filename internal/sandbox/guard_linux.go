@@ -313,18 +313,19 @@ func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
 // name, beside what they have mapped.
 func (k *processFamily) inFiles(m *member) int64 {
 	mine := k.processes(m)
-	size, _ := nameless(mine, func(path string, _ *unix.Stat_t) bool {
-		var on unix.Statfs_t
-		return unix.Statfs(path, &on) == nil && on.Type == unix.TMPFS_MAGIC
-	})
+	mapped := int64(0) // before the files: of a process that ends meanwhile nothing counts twice
 	for _, p := range mine {
 		statm, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/statm")
 		if f := strings.Fields(string(statm)); err == nil && len(f) > 2 { // the third is what may be of files
 			pages, _ := strconv.ParseInt(f[2], 10, 64)
-			size -= pages * int64(os.Getpagesize())
+			mapped += pages * int64(os.Getpagesize())
 		}
 	}
-	return max(size, 0)
+	size, _ := nameless(mine, func(path string, _ *unix.Stat_t) bool {
+		var on unix.Statfs_t
+		return unix.Statfs(path, &on) == nil && on.Type == unix.TMPFS_MAGIC
+	})
+	return max(size-mapped, 0)
 }
 
 func (k *processFamily) processes(m *member) []proc {
