@@ -126,7 +126,7 @@ func silent(t *testing.T, where string) *silencer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func (p *silencer) accept(conn net.Conn) {
 	if p.silent {
 		return
 	}
-	to, err := net.Dial("unix", p.unix) //nolint:noctx // it is there
+	to, err := net.Dial("unix", p.unix)
 	if err != nil {
 		conn.Close()
 		return

@@ -106,7 +106,9 @@ func TestLargeStreams(t *testing.T) {
 				}
 			}
 		}
-		s.Write([]byte(strings.Repeat("y", 3<<20) + "\n" + last))
+		if _, err := s.Write([]byte(strings.Repeat("y", 3<<20) + "\n" + last)); err != nil {
+			t.Fatal(err)
+		}
 		return s.String()
 	}
 	one := stream("/a", "same", "the end")
@@ -128,7 +130,7 @@ func TestLargeStreams(t *testing.T) {
 		}
 	}
 	small := Stream{Clean: strings.TrimSpace}
-	if small.Write([]byte("a\nb")); small.String() != "ab" {
+	if _, err := small.Write([]byte("a\nb")); err != nil || small.String() != "ab" {
 		t.Errorf("%q", small.String())
 	}
 }

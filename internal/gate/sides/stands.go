@@ -45,9 +45,9 @@ func (r *Reader) Stands(id results.ID) bool {
 		case params && t.Text(id.Test) == base.Text(id.Test):
 			return !r.rowGone(id) // its parameter is put together by what did not change
 		case !known && base.Text(id.Test) != "" && t.Text(id.Test) == base.Text(id.Test):
-			return !r.rowGone(id)
+			return whole || !r.rowGone(id)
 		case !known && bytes.Equal(head, src):
-			return !r.takenElsewhere(id) && !r.rowGone(id)
+			return !r.takenElsewhere(id) && (whole || !r.rowGone(id))
 		}
 	}
 	return false
