@@ -5,7 +5,9 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -15,7 +17,8 @@ import (
 
 // looks runs tests that hold by new files of tests alone, with which they have nothing to do, once
 // more where these are there and empty: a test that looks at the tree of tests asks for no more, and
-// what such a file does in its process it cannot do so.
+// what such a file does in its process it cannot do so. Where the product can look at them as well,
+// what holds while they are there proves nothing.
 func (k *keeper) looks(ctx context.Context) error {
 	var tests []*examined
 	for _, e := range k.doubtful() {
@@ -26,7 +29,7 @@ func (k *keeper) looks(ctx context.Context) error {
 	added := func(t sides.Touch) bool {
 		return t.Class == compare.Test && !t.Mixed && k.on.Sides.Texts[t.Path].Base == nil
 	}
-	if len(tests) == 0 || !slices.ContainsFunc(k.on.Sides.Touched, added) {
+	if len(tests) == 0 || !slices.ContainsFunc(k.on.Sides.Touched, added) || slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool { return added(t) && k.productLooks(t.Path) }) {
 		return nil
 	}
 	a, err := k.newArmOf(ctx, func(sides.Touch) bool { return true }, func(t sides.Touch) workspace.Put {
@@ -55,5 +58,28 @@ func (k *keeper) looks(ctx context.Context) error {
 	}
 	return nil
 }
+
+// productLooks says whether what the change edits of the product names a file, or a folder that it is
+// in, or has come to look at files.
+func (k *keeper) productLooks(file string) bool {
+	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	for name, v := range k.on.Sides.Texts {
+		if slices.ContainsFunc(k.on.Sides.Touched, func(t sides.Touch) bool { return t.Path == name && !t.Mixed }) {
+			continue
+		}
+		if bytes.Contains(v.Head, []byte(stem)) || classes.Names(string(v.Head), path.Dir(name), file) {
+			return true
+		}
+		for line := range bytes.Lines(v.Head) {
+			if looksAtFiles.Match(line) && !bytes.Contains(v.Base, line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// looksAtFiles is a call that says which files there are, in the languages whose tests stand in files of their own.
+var looksAtFiles = pattern.New(`(?i)\b(?:exists|is_?file|is_?dir|l?stat|access|listdir|scandir|os\.walk|walkdir|filepath\.walk|r?glob|iterdir|read_?dir|opendir|find_?spec|entries|children)(?:sync)?\b`)
 
 var packageClause = pattern.New(`(?m)^package \w+`)
