@@ -32,6 +32,13 @@ func TestTwoConnections(t *testing.T) {
 	})
 	for i := range 3 {
 		eventually(t, "it listens", func() bool { return listens(t, q) })
+		renewed := number(t, other, `select cast(extract(epoch from renewed) * 1000 as bigint) from workers`)
+		eventually(t, "the lease is renewed", func() bool {
+			return number(t, other, `select cast(extract(epoch from renewed) * 1000 as bigint) from workers`) > renewed
+		})
+		if times, away := q.outage(); away || i == 0 && times > 0 {
+			t.Error("who listens does not make way for the lease")
+		}
 		j := at(int64(i+1), 1, "a")
 		enqueue(t, other, j)
 		if n := <-begun; n != 2 {
@@ -39,7 +46,9 @@ func TestTwoConnections(t *testing.T) {
 		}
 		eventually(t, "is done", func() bool { return state(t, other, j) == Done })
 		before := number(t, other, `select backend from workers`)
-		if n := number(t, other, `select count(pg_terminate_backend(cast(backend as int))) from workers`); n != 1 {
+		if i > 0 { // River does not hear of it
+			q.direct.drop(t.Context())
+		} else if n := number(t, other, `select count(pg_terminate_backend(cast(backend as int))) from workers`); n != 1 {
 			t.Fatalf("%d connections are ended, want that of the lease", n)
 		}
 		eventually(t, "the lease has another connection", func() bool { return number(t, other, `select backend from workers`) != before })

@@ -17,8 +17,9 @@ import (
 // connection that renewed it is gone, as after the process ended. Another worker then raises
 // the epoch of the row and gives its jobs away, in one statement that is the same however
 // many workers there are. One of them, the keeper, looks for dead ones at each tick; the others
-// do so now and then, as the keeper may be the one that is dead and still connected. What a worker writes for a job is refused when its epoch is not the
-// one that it had at first: see [Queue.fenced].
+// do so now and then, as the keeper may be the one that is dead and still connected. What a
+// worker writes for a job is refused when its epoch is not the one that it had at first: see
+// [Queue.fenced].
 
 // errLost is the cause of the context of jobs whose worker lost its lease: they were given
 // to others.

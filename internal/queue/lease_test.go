@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
@@ -62,6 +64,46 @@ func TestLostLease(t *testing.T) {
 	})
 	close(finish)
 	eventually(t, "is done", func() bool { return state(t, second, j) == Done })
+}
+
+// A lease is not taken while its worker is in the middle of a write, however late the worker is.
+func TestLeaseIsNotTakenDuringAWrite(t *testing.T) {
+	t.Parallel()
+	where := server.Database(t)
+	first, second := newQueue(t, where, Options{Workers: 1}), newQueue(t, where, Options{Workers: 1})
+	if err := first.register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	epoch := func() int {
+		return number(t, second, `select epoch from workers where id = '`+first.worker+`'`)
+	}
+	before := epoch()
+	_, err := second.db.Postgres().Exec(t.Context(), `with late as (update workers set expires = now() - interval '1 second')
+		insert into river_job (state, args, kind, max_attempts, queue, attempted_by, attempted_at) values ('running', '{}', 'ycbot_job', 1, 'runs', array[$1], now())`, first.worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reap := func() {
+		t.Helper()
+		err := second.direct.do(t.Context(), func(ctx context.Context, conn *pgx.Conn) error { return second.reap(ctx, conn, true) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer second.direct.drop(t.Context())
+	err = first.db.Write(first.fenced(t.Context()), func(*store.Tx) error {
+		reap()
+		if now := epoch(); now != before {
+			t.Errorf("the lease was taken: epoch %d, before %d", now, before)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reap(); epoch() != before+1 {
+		t.Errorf("the lease of a dead worker has epoch %d, before %d", epoch(), before)
+	}
 }
 
 // The end of an attempt is stored by the worker that has the job, and by no other.
