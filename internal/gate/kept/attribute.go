@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -37,15 +38,8 @@ func (k *keeper) attribute(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		suite, err := a.Run(ctx, narrowTo(k.on.Sides, tests))
-		if err != nil {
+		if err := k.whichPass(ctx, a, tests, func(e *examined, _ results.Test) { e.made = append(e.made, c) }); err != nil {
 			return err
-		}
-		l := k.lookup(results.Head, suite)
-		for _, e := range tests {
-			if status, _, _, _, _ := l.status(e); status == compare.Passed {
-				e.made = append(e.made, c)
-			}
 		}
 	}
 	for _, tests := range byClass {
@@ -53,6 +47,21 @@ func (k *keeper) attribute(ctx context.Context) error {
 			if len(e.made) == 0 {
 				e.made = k.classesOf(e) // only several together do
 			}
+		}
+	}
+	return nil
+}
+
+// whichPass runs tests in an arm, and calls do for those that pass there.
+func (k *keeper) whichPass(ctx context.Context, a *arms.Arm, tests []*examined, do func(*examined, results.Test)) error {
+	suite, err := a.Run(ctx, narrowTo(k.on.Sides, tests))
+	if err != nil {
+		return err
+	}
+	l := k.lookup(results.Head, suite)
+	for _, e := range tests {
+		if status, _, t, _, _ := l.status(e); status == compare.Passed {
+			do(e, t)
 		}
 	}
 	return nil

@@ -46,17 +46,9 @@ func (k *keeper) looks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	suite, err := a.Run(ctx, narrowTo(k.on.Sides, tests))
-	if err != nil {
-		return err
-	}
-	l := k.lookup(results.Head, suite)
-	for _, e := range tests {
-		if status, _, t, _, _ := l.status(e); status == compare.Passed {
-			e.kept, e.output, e.evidence = status, "", append(e.evidence, t.Evidence)
-		}
-	}
-	return nil
+	return k.whichPass(ctx, a, tests, func(e *examined, t results.Test) {
+		e.kept, e.output, e.evidence = compare.Passed, "", append(e.evidence, t.Evidence)
+	})
 }
 
 // productLooks says whether what the change edits of the product names a file, or a folder that it is
