@@ -57,8 +57,8 @@ var (
 // Bounds of what variables of a Makefile come to, in bytes: by lines that add to one, and in the
 // recipes.
 const (
-	maxAdded    = 16 << 20
-	maxExpanded = 4 << 20
+	maxAdded    = 4 << 20
+	maxExpanded = 512 << 10
 )
 
 // expanded is a recipe with what variables of its Makefile are set to as they are written, as far
