@@ -65,7 +65,10 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 
 // fill hands jobs over until there are as many as there are places for.
 func (q *Queue) fill(ctx context.Context, tx *store.Tx, free room) error {
-	each := free.window
+	each := free.places // of one repository no more can be chosen
+	if free.urgent {    // for which others make way
+		each = free.window
+	}
 	if q.o.PerRepo > 0 {
 		each = min(each, q.o.PerRepo)
 	}
