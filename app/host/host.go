@@ -50,7 +50,7 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 		comments = onIssues()
 	}
 	return &jobHost{
-		service: s, comments: &commenter{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
+		service: s, comments: &commenter{Client: client, log: s.log, mint: func() (*github.Client, error) { return s.client(j, comments) }},
 		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.Operator, Force: s.o.Force, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
 	}, nil
 }
@@ -72,24 +72,8 @@ func (h *jobHost) Close(ctx context.Context) {
 			h.log.WarnContext(ctx, "what was posted of a run is not closed", "error", err)
 		}
 	}
-	h.giveBack(ctx)
-	h.revoke(ctx, h.hub.Client)
-}
-
-// giveBack gives the token for comments back.
-func (h *jobHost) giveBack(ctx context.Context) {
-	if err := h.comments.giveBack(ctx); err != nil {
-		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
-	}
-}
-
-// revoke gives a token back, also where ctx has ended.
-func (h *jobHost) revoke(ctx context.Context, c *github.Client) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
-	defer cancel()
-	if err := c.Revoke(ctx); err != nil {
-		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
-	}
+	h.comments.giveBack(ctx)
+	revoke(ctx, h.hub.Client, h.log)
 }
 
 // gitServer is where git finds repositories whose address GitHub did not name.
@@ -152,7 +136,7 @@ func (h *jobHost) said(j job.Job) publish.Target {
 
 // Seen implements [app.Speaker].
 func (h *jobHost) Seen(ctx context.Context, j job.Job) error {
-	defer h.giveBack(ctx)
+	defer h.comments.giveBack(ctx)
 	return h.talker().Begin(ctx, h.said(j))
 }
 
@@ -161,7 +145,7 @@ func (h *jobHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	if h.hub.Config != nil && h.hub.Config.Publish.Comment == config.CommentOff {
 		return nil
 	}
-	defer h.giveBack(ctx)
+	defer h.comments.giveBack(ctx)
 	t, text := h.said(j), s.Text
 	t.Number = s.Number
 	if j.Comment != 0 {
@@ -172,7 +156,7 @@ func (h *jobHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 
 // Decline implements [app.Speaker].
 func (h *jobHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
-	defer h.giveBack(ctx)
+	defer h.comments.giveBack(ctx)
 	c := cmp.Or(h.hub.Config, h.hub.Operator())
 	p := h.talker()
 	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
@@ -220,7 +204,7 @@ func (h *jobHost) Begin(ctx context.Context, a app.Assignment) error {
 		po = h.posting(a)
 	}
 	h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
-	defer h.giveBack(ctx) // nothing of it is there while the change is executed
+	defer h.comments.executing(ctx, true)
 	return away(h.poster.Begin(ctx))
 }
 
@@ -257,7 +241,7 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	if err != nil {
 		return nil, err
 	}
-	defer h.revoke(ctx, fetcher)
+	defer revoke(ctx, fetcher, h.log)
 	if h.hub.Token, err = fetcher.Token(ctx); err != nil {
 		return nil, away(err)
 	}
@@ -331,7 +315,8 @@ func (h *jobHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 	if rep == nil {
 		rep = pullrun.Remains(h.m, a.Dir, e.Failure, e.Kind != "")
 	}
-	defer h.giveBack(ctx)
+	h.comments.executing(ctx, false)
+	defer h.comments.giveBack(ctx)
 	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind), Why: e.Failure})
 	return rep, barred(err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -120,59 +121,80 @@ func (s *service) wait(ctx context.Context, d time.Duration) error {
 type commenter struct {
 	*github.Client
 	mint func() (*github.Client, error)
+	log  *slog.Logger
 
 	mu     sync.Mutex
 	writer *github.Client
+	brief  bool // each write has a token of its own, as the change is executed
 }
 
-func (c *commenter) open() (*github.Client, error) {
+// executing says whether the change is executed from now on: then a token for comments lives no
+// longer than it takes to write one.
+func (c *commenter) executing(ctx context.Context, is bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.brief = is
+	c.mu.Unlock()
+	c.giveBack(ctx)
+}
+
+// write calls fn with a client that may comment.
+func (c *commenter) write(ctx context.Context, fn func(*github.Client) error) error {
+	c.mu.Lock()
 	var err error
 	if c.writer == nil {
 		c.writer, err = c.mint()
 	}
-	return c.writer, err
+	writer, brief := c.writer, c.brief
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if brief {
+		defer c.giveBack(ctx)
+	}
+	return fn(writer)
 }
 
 // giveBack gives the token for comments back, also where ctx has ended, as it has
 // when the process is asked to.
-func (c *commenter) giveBack(ctx context.Context) error {
+func (c *commenter) giveBack(ctx context.Context) {
 	c.mu.Lock()
 	writer := c.writer
 	c.writer = nil
 	c.mu.Unlock()
-	if writer == nil {
-		return nil
+	if writer != nil {
+		revoke(ctx, writer, c.log)
 	}
+}
+
+// revoke gives a token back, also where ctx has ended.
+func revoke(ctx context.Context, c *github.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
-	return writer.Revoke(ctx)
+	if err := c.Revoke(ctx); err != nil {
+		log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
+	}
 }
 
 // CreateComment implements [publish.GitHub].
-func (c *commenter) CreateComment(ctx context.Context, repo github.Repo, n int, body string) (github.Comment, error) {
-	w, err := c.open()
-	if err != nil {
-		return github.Comment{}, err
-	}
-	return w.CreateComment(ctx, repo, n, body)
+func (c *commenter) CreateComment(ctx context.Context, repo github.Repo, n int, body string) (made github.Comment, err error) {
+	err = c.write(ctx, func(w *github.Client) (err error) {
+		made, err = w.CreateComment(ctx, repo, n, body)
+		return err
+	})
+	return made, err
 }
 
 // EditComment implements [publish.GitHub].
-func (c *commenter) EditComment(ctx context.Context, repo github.Repo, id int64, body string) (github.Comment, error) {
-	w, err := c.open()
-	if err != nil {
-		return github.Comment{}, err
-	}
-	return w.EditComment(ctx, repo, id, body)
+func (c *commenter) EditComment(ctx context.Context, repo github.Repo, id int64, body string) (made github.Comment, err error) {
+	err = c.write(ctx, func(w *github.Client) (err error) {
+		made, err = w.EditComment(ctx, repo, id, body)
+		return err
+	})
+	return made, err
 }
 
 // React implements [publish.GitHub].
 func (c *commenter) React(ctx context.Context, repo github.Repo, commentID int64, content string) error {
-	w, err := c.open()
-	if err != nil {
-		return err
-	}
-	return w.React(ctx, repo, commentID, content)
+	return c.write(ctx, func(w *github.Client) error { return w.React(ctx, repo, commentID, content) })
 }

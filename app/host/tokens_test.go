@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ import (
 )
 
 // A token is given back though what it was made for is cut short, as by the end of the
-// process.
+// process, and at once while a change is executed.
 func TestTokenOfACutCall(t *testing.T) {
 	t.Parallel()
 	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
@@ -31,24 +32,33 @@ func TestTokenOfACutCall(t *testing.T) {
 	server.AddRepo(repo.Owner, repo.Name)
 	a := server.AddApp(7, "ycbot")
 	id := server.Install(a, map[string]string{"pull_requests": "write"}, repo)
-	client, err := github.New(github.Options{
-		BaseURL: server.URL, Now: server.Now,
-		App: &github.App{ID: 7, Key: a.Key, Installation: id, Repository: repo.Name, May: commenting()},
-	})
-	if err != nil {
-		t.Fatal(err)
+	mint := func() (*github.Client, error) {
+		return github.New(github.Options{
+			BaseURL: server.URL, Now: server.Now,
+			App: &github.App{ID: 7, Key: a.Key, Installation: id, Repository: repo.Name, May: commenting()},
+		})
 	}
 	server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
 	n := server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
-	h := &jobHost{service: &service{log: slog.New(slog.DiscardHandler)}, comments: &commenter{Client: client, mint: func() (*github.Client, error) { return client, nil }}}
+	comments := &commenter{log: slog.New(slog.DiscardHandler), mint: mint}
 	ctx, cut := context.WithCancel(t.Context())
-	if _, err := h.comments.CreateComment(ctx, repo, n, "hello"); err != nil {
+	made, err := comments.CreateComment(ctx, repo, n, "hello")
+	if err != nil {
 		t.Fatal(err)
 	}
+	comments.executing(ctx, true)
 	cut()
-	h.giveBack(ctx)
 	if uses := server.TokenUses(); len(uses) != 1 || !uses[0].Revoked {
 		t.Errorf("tokens: %+v", uses)
+	}
+	// While the change is executed, each comment has a token for itself alone.
+	for range 2 {
+		if _, err := comments.EditComment(t.Context(), repo, made.ID, "it goes on"); err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(server.TokenUses(), func(u githubtest.TokenUse) bool { return !u.Revoked }) {
+			t.Errorf("tokens: %+v", server.TokenUses())
+		}
 	}
 }
 
