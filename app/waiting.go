@@ -162,6 +162,9 @@ func (w *Worker) queued(ctx context.Context, j job.Job) error {
 		defer w.close(ctx, h)
 		j, err = w.wouldRun(ctx, h, j)
 	}
+	if err == nil && hasWords(j) {
+		err = w.decided(ctx, j)
+	}
 	if err == nil {
 		err = w.DB.Record(ctx, queuedKey(j), j.HeadSHA)
 	}
@@ -174,6 +177,20 @@ func (w *Worker) queued(ctx context.Context, j job.Job) error {
 			return errors.Join(err, lookup)
 		}
 		return w.Queue.Unannounce(ctx, j.ID)
+	}
+	return err
+}
+
+// decided returns [errUndecided] where a run that is under way can take what j says. A check run of j
+// would be the newest one of the commit then, and stay without a verdict.
+func (w *Worker) decided(ctx context.Context, j job.Job) error {
+	active, err := w.active(ctx, j)
+	if err != nil {
+		return err
+	}
+	run, err := w.underWay(ctx, active, j)
+	if err == nil && run != "" {
+		err = errUndecided
 	}
 	return err
 }

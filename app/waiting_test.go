@@ -494,3 +494,23 @@ func TestWaitingBudget(t *testing.T) {
 		}
 	}
 }
+
+// What a run that is under way can be given has no check run of its own: it would be the newest of the
+// commit, and end without a verdict.
+func TestWaitingWords(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	running := h.open()
+	h.enqueue(running)
+	<-h.begun
+	words := h.comment(running.Number)
+	words.Words = "what of zero?"
+	words.ID = words.Identity()
+	h.enqueue(words)
+	h.pass()
+	h.shows("while a run goes on", running.HeadSHA, "in_progress  verifying")
+	h.release <- struct{}{}
+	<-h.begun // it did not take them, so that they are a run of their own
+	h.release <- struct{}{}
+	h.over(words)
+}
