@@ -18,8 +18,9 @@ import (
 const (
 	accessTime = time.Minute      // how long an answer of GitHub's about access counts
 	emptyTime  = 5 * time.Second  // the same of one that names no repository: there may soon be one
-	askTime    = 20 * time.Second // how long GitHub may take for a person who logged in
-	publicTime = 5 * time.Second  // how long it may take to say what is public
+	askTime    = 20 * time.Second // how long a page waits for GitHub to say what a person who logged in may see
+	publicTime = 5 * time.Second  // how long it waits to learn what is public
+	listTime   = time.Minute      // how long GitHub may take, for thousands of repositories, when no page waits any more
 	publicAsks = 8                // installations that are asked about at once
 )
 
@@ -53,6 +54,7 @@ type access struct {
 
 type answer struct {
 	at    time.Time // when it was asked for
+	took  time.Duration
 	repos map[int64]bool
 	none  bool // and there will be none soon
 }
@@ -62,7 +64,7 @@ func (a answer) holds(now time.Time) bool {
 	if len(a.repos) == 0 && !a.none {
 		life = emptyTime
 	}
-	return now.Sub(a.at) < life
+	return now.Sub(a.at) < max(life, 2*a.took) // else one that took long would never hold
 }
 
 // get returns an answer that holds and was asked for after since.
@@ -152,13 +154,14 @@ func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, s
 var errAccess = &httpError{http.StatusServiceUnavailable, "GitHub does not say what you may see. Try again in a while."}
 
 // ask asks GitHub unless it was asked a moment ago, and after since. People who want the same
-// at the same time share the answer, so it does not end with the request of the first.
+// at the same time share the answer, so it does not end with the request of the first. What GitHub does not
+// say within the time that a page can wait is there for one that comes later.
 func (s *Site) ask(ctx context.Context, what string, since time.Time, within time.Duration, how func(context.Context) ([]Repository, error)) (map[int64]bool, error) {
 	if repos, ok := s.access.get(what, since, s.Now()); ok {
 		return repos, nil
 	}
-	repos, err, _ := s.access.asking.Do(what, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	asked := s.access.asking.DoChan(what, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listTime)
 		defer cancel()
 		at := s.Now()
 		list, err := how(ctx)
@@ -170,13 +173,21 @@ func (s *Site) ask(ctx context.Context, what string, since time.Time, within tim
 		for _, r := range list {
 			repos[r.ID] = r.Write
 		}
-		s.access.put(what, answer{at, repos, none})
+		s.access.put(what, answer{at, s.Now().Sub(at), repos, none})
 		return repos, nil
 	})
-	if err != nil {
-		return nil, err
+	wait := time.NewTimer(within)
+	defer wait.Stop()
+	select {
+	case r := <-asked:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(map[int64]bool), nil
+	case <-wait.C:
+		s.access.asking.Forget(what) // who comes next does not wait for this one, which may hang
+		return nil, fmt.Errorf("no answer within %v: %w", within, context.DeadlineExceeded)
 	}
-	return repos.(map[int64]bool), nil
 }
 
 // installations are those that have runs.

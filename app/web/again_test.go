@@ -77,6 +77,34 @@ func TestHangingGitHub(t *testing.T) {
 	}
 }
 
+// What takes GitHub longer than a page can wait, as thousands of repositories do, is there for the next.
+func TestSlowGitHub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	slow := make(chan bool)
+	w.github.mu.Lock()
+	w.github.slow = slow
+	w.github.mu.Unlock()
+	if status, text := w.browser().get("/runs"); status != http.StatusOK || !strings.Contains(text, "GitHub does not answer") {
+		t.Errorf("%d\n%s", status, text)
+	}
+	w.github.mu.Lock()
+	w.github.slow, w.github.hangs = nil, true // who asks it again gets nothing
+	w.github.mu.Unlock()
+	close(slow)
+	deadline := time.Now().Add(time.Minute)
+	for known := false; !known; _, known = w.site.access.get("public 7", time.Time{}, w.site.Now()) {
+		if time.Now().After(deadline) {
+			t.Fatal("the answer that came late is not kept")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if _, text := w.browser().get("/runs"); !strings.Contains(text, "/runs/open") {
+		t.Errorf("what is known is not shown:\n%s", text)
+	}
+}
+
 // An installation that is gone is no outage: nothing of it is there, and GitHub is not asked each time.
 func TestUninstalled(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ type fakeGitHub struct {
 	public   map[int64][]Repository  // by installation
 	codes    map[string][2]string    // login and challenge
 	hangs    bool                    // it does not say what is public
+	slow     chan bool               // when it says that; nil: at once
 	removed  bool                    // the App is not installed any more
 	asked    int                     // times that it was asked what is public
 	revoked  []string
@@ -107,6 +108,12 @@ func (g *fakeGitHub) Public(ctx context.Context, installation int64) ([]Reposito
 		<-ctx.Done()
 		g.mu.Lock()
 		return nil, ctx.Err()
+	}
+	if g.slow != nil {
+		slow := g.slow
+		g.mu.Unlock()
+		<-slow
+		g.mu.Lock()
 	}
 	if g.removed {
 		return nil, ErrUninstalled

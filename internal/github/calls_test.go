@@ -308,6 +308,30 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
+// many answers with one installation, whose list of repositories has no end.
+type many struct{}
+
+func (many) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Path != "/user/installations" {
+		resp, err := endless{}.RoundTrip(req)
+		resp.Body = io.NopCloser(strings.NewReader(`{"repositories":[{"id":1}]}`))
+		return resp, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"installations":[{"id":7}]}`)), Request: req}, nil
+}
+
+// Of a person who may read more repositories than are listed, those that are listed count.
+func TestReadableOfMany(t *testing.T) {
+	t.Parallel()
+	c, err := github.New(github.Options{Token: "token-token", Transport: many{}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Readable(t.Context()); err != nil || len(got) != 100 {
+		t.Errorf("%d repositories, %v", len(got), err)
+	}
+}
+
 // GitHub's words for closing an issue are known, in any case and with a colon.
 func TestLinkedIssues(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -38,7 +39,7 @@ func (c *Client) Readable(ctx context.Context) ([]Visible, error) {
 		if IsNotFound(convert(err)) || IsForbidden(convert(err)) {
 			continue // it ended in between, or is suspended
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrCut) { // of too many the first are better than none
 			return nil, c.fail(err, what)
 		}
 		for _, r := range repos {
