@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
@@ -25,11 +26,27 @@ func replyJob(j job.Job, s job.Skip) job.Job {
 // way, unless it is work for a worker or too much is being answered: then the queue's turn
 // comes. It does not wait.
 func (w *Worker) Hasten(j job.Job) {
-	if j.Verb == event.VerbVerify && !hasWords(j) {
-		return
+	if j.Verb != event.VerbVerify || hasWords(j) {
+		w.hurry(hurry{job: j, pause: hurryFirst})
 	}
+}
+
+// A hurry is a question that is answered beside the queue.
+type hurry struct {
+	job   job.Job
+	pause time.Duration // until the next try, should this one fail
+}
+
+// What cannot be answered at once is tried again, at most until hurryLongest passed between two tries:
+// the queue's turn may not come before the run has ended that it is to stop.
+const (
+	hurryFirst   = time.Second
+	hurryLongest = 5 * time.Minute
+)
+
+func (w *Worker) hurry(h hurry) {
 	select {
-	case w.hasty <- j:
+	case w.hasty <- h:
 	default:
 	}
 }
@@ -47,9 +64,14 @@ func (w *Worker) Answer(ctx context.Context) {
 				select {
 				case <-ctx.Done():
 					return
-				case j := <-w.hasty:
-					if err := w.hasten(ctx, j); err != nil && ctx.Err() == nil {
-						w.Log.WarnContext(ctx, "not answered at once", "job", j.ID, "error", err)
+				case h := <-w.hasty:
+					err := w.hasten(ctx, h.job)
+					if err == nil || ctx.Err() != nil {
+						continue
+					}
+					w.Log.WarnContext(ctx, "not answered at once", "job", h.job.ID, "error", err)
+					if next := (hurry{h.job, 2 * h.pause}); h.pause < hurryLongest {
+						time.AfterFunc(h.pause, func() { w.hurry(next) })
 					}
 				}
 			}
@@ -96,7 +118,7 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 	if j.Verb == event.VerbForget {
 		ended, err := w.Queue.Forget(ctx, j)
-		w.Log.InfoContext(ctx, "the App may not see it any more", "installation", j.Installation, "repositories", len(j.Gone), "jobs", len(ended))
+		w.Log.InfoContext(ctx, "it is not to be verified any more", "event", j.Event, "action", j.Action, "installation", j.Installation, "repositories", len(j.Gone), "jobs", len(ended))
 		return err
 	}
 	if j.Verb == event.VerbReturn {
@@ -229,7 +251,10 @@ func (w *Worker) stop(ctx context.Context, j job.Job, about *job.Job) (string, e
 			return "", err
 		}
 		for _, e := range active {
-			ids = append(ids, e.Job.ID)
+			// GitHub may deliver it hours later: what was asked for since goes on.
+			if j.At.IsZero() || !e.Job.At.After(j.At) {
+				ids = append(ids, e.Job.ID)
+			}
 		}
 	}
 	stopped, late := 0, false

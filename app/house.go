@@ -40,8 +40,13 @@ func Keep(ctx context.Context, every time.Duration, log *slog.Logger, chores ...
 const ownTime = 2 * endTime
 
 // Orphans ends the runs that count as running though their job is over: their worker
-// died between the two, or GitHub could not be reached when they were given up.
+// died between the two, or GitHub could not be reached when they were given up. Processes that were
+// started together do it one after another: each would find the same runs, and post what became of them.
 func (w *Worker) Orphans(ctx context.Context) error {
+	return w.DB.Exclusively(ctx, "announce", w.orphans)
+}
+
+func (w *Worker) orphans(ctx context.Context) error {
 	running, err := w.DB.Runs(ctx, store.RunFilter{State: store.Running, Limit: manyRuns})
 	if err != nil {
 		return err

@@ -39,14 +39,14 @@ type Worker struct {
 	// then. Nil: there is always room.
 	Room func(context.Context) error
 
-	hasty    chan job.Job
+	hasty    chan hurry
 	lastCopy time.Duration // how long a copy of a run that was asked to end may take
 	lockWait time.Duration // how long a job waits for a lock until it is put off
 }
 
 // NewWorker completes w.
 func NewWorker(w Worker) *Worker {
-	w.hasty, w.lastCopy, w.lockWait = make(chan job.Job, 256), lastCopy, lockWait
+	w.hasty, w.lastCopy, w.lockWait = make(chan hurry, 256), lastCopy, lockWait
 	return &w
 }
 

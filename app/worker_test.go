@@ -593,6 +593,47 @@ func TestStopWithoutReaction(t *testing.T) {
 	d.want(t, "seen 8", "reply #4 stop: The run was stopped. Comment `/verify` to start another.")
 }
 
+// A stop that cannot be answered at once is tried again: the queue's turn comes when the run is over.
+func TestStopIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	stop := asked(event.VerbStop, 8)
+	d.enqueue(t, pushed(), stop)
+	hosts, tries := d.Hosts, 0
+	d.Hosts = func(ctx context.Context, j job.Job) (Host, error) {
+		if tries++; tries == 1 {
+			return nil, errors.New("502")
+		}
+		return hosts(ctx, j)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	answered := make(chan bool)
+	go func() { d.Answer(ctx); close(answered) }()
+	d.Hasten(stop)
+	d.noted(t, "reply #4 stop: The run was stopped. Comment `/verify` to start another.")
+	end()
+	<-answered
+	if entry, err := d.Queue.Get(t.Context(), pushed().ID); err != nil || entry.Cancel != queue.Stopped {
+		t.Errorf("the run is %+v, %v", entry, err)
+	}
+}
+
+// A stop that GitHub delivers late leaves alone what was asked for after it.
+func TestStopOfThen(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	run, stop := pushed(), asked(event.VerbStop, 8)
+	run.At, stop.At = time.Unix(1000, 0), time.Unix(999, 0)
+	d.enqueue(t, run, stop)
+	if err := d.Work(t.Context(), stop); err != nil {
+		t.Error(err)
+	}
+	if entry, err := d.Queue.Get(t.Context(), run.ID); err != nil || entry.Cancel != "" {
+		t.Errorf("the run is %+v, %v", entry, err)
+	}
+	d.want(t, "seen 8", "reply #4 stop: Nothing was running.")
+}
+
 // Who may not write stops nothing and learns nothing.
 func TestStopNeedsPermission(t *testing.T) {
 	t.Parallel()
@@ -662,7 +703,19 @@ func TestOrphans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Orphans(t.Context()); err != nil {
+	// Another process begins with it while this one is at it: it is posted once.
+	other := make(chan error, 1)
+	d.finishing = func() {
+		d.finishing = nil
+		go func() { other <- d.Orphans(t.Context()) }()
+		select {
+		case err := <-other:
+			t.Errorf("it was not waited for: %v", err)
+			other <- err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	if err := errors.Join(d.Orphans(t.Context()), <-other); err != nil {
 		t.Fatal(err)
 	}
 	d.want(t, "finish old none")

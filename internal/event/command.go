@@ -27,7 +27,7 @@ const (
 	VerbAccept Verb = "accept" // a person accepts given-up expectations; Admit makes it a job of VerbVerify
 	VerbHelp   Verb = "help"   // asked for, or the answer to what is no command
 
-	VerbForget Verb = "forget" // no command: the App may not see a repository any more
+	VerbForget Verb = "forget" // no command: the App may not see a repository any more, or a merge group is gone
 	VerbReturn Verb = "return" // no command: the App may see more than it did
 )
 

@@ -42,7 +42,7 @@ func interests() map[string]interest {
 		"pull_request_target":       pull,
 		"issue_comment":             {actions: []string{"created", "edited"}, read: readComment},
 		"workflow_dispatch":         {actions: nil, read: readDispatch},
-		"merge_group":               {actions: []string{"checks_requested"}, read: readMergeGroup},
+		"merge_group":               {actions: []string{"checks_requested", "destroyed"}, read: readMergeGroup},
 		"push":                      {actions: nil, read: readPush},
 		"check_run":                 {actions: []string{"rerequested", "requested_action"}, read: readCheckRun},
 		"check_suite":               {actions: []string{"rerequested"}, read: readCheckSuite},
@@ -241,6 +241,9 @@ func inputText(raw json.RawMessage) (string, error) {
 
 func readMergeGroup(p *payload, e *Event) error {
 	e.Kind = Queued
+	if e.Action == "destroyed" {
+		e.Kind = Ungrouped
+	}
 	g := p.MergeGroup
 	switch {
 	case g == nil:
@@ -311,7 +314,7 @@ func readInstallation(p *payload, e *Event) error {
 	if e.Action == "created" || e.Action == "unsuspend" {
 		return readGranted(p, e)
 	}
-	e.Kind = Revoked
+	e.Kind, e.At = Revoked, p.Installation.SuspendedAt
 	return nil
 }
 

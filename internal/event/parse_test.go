@@ -82,6 +82,10 @@ func TestParse(t *testing.T) {
 			Kind: Queued, Action: "checks_requested", Sender: alice, Installation: 5,
 			MergeGroup: &MergeGroup{BaseSHA: baseSHA, HeadSHA: headSHA, BaseRef: "refs/heads/main", HeadRef: "refs/heads/gh-readonly-queue/main/pr-7-" + baseSHA},
 		},
+		"merge_group.destroyed": {
+			Kind: Ungrouped, Action: "destroyed", Sender: alice, Installation: 5,
+			MergeGroup: &MergeGroup{BaseSHA: baseSHA, HeadSHA: headSHA, BaseRef: "refs/heads/main", HeadRef: "refs/heads/gh-readonly-queue/main/pr-7-" + baseSHA},
+		},
 		"push.default": {Kind: Pushed, Sender: alice, Push: &Push{Branch: "main", Before: baseSHA, After: headSHA}},
 		"workflow_dispatch.inputs": {
 			Kind: Dispatched, Sender: alice, Ref: "refs/heads/main",
@@ -104,7 +108,7 @@ func TestParse(t *testing.T) {
 			Kind: Pressed, Action: "requested_action", Sender: alice, Installation: 5,
 			CheckRun: &CheckRun{ID: 601, AppID: 42, Name: "ycbot", HeadSHA: headSHA, ExternalID: zeros, Identifier: "stop"},
 		},
-		"installation.suspend": {Kind: Revoked, Action: "suspend", Sender: alice, Installation: 5},
+		"installation.suspend": {Kind: Revoked, Action: "suspend", At: at("10:30"), Sender: alice, Installation: 5},
 		"installation_repositories.removed": {
 			Kind: Revoked, Action: "removed", Sender: alice, Installation: 5, Gone: []Repo{{ID: 100, Owner: "acme", Name: "widget", Private: true}},
 		},
@@ -324,6 +328,7 @@ func checkEvent(t *testing.T, e *Event) {
 		Commented:   e.Comment != nil && e.Pull == nil && e.Number+e.Issue > 0,
 		Dispatched:  e.Ref != "",
 		Queued:      e.MergeGroup != nil && oid(e.MergeGroup.HeadSHA) && oid(e.MergeGroup.BaseSHA),
+		Ungrouped:   e.MergeGroup != nil && oid(e.MergeGroup.HeadSHA),
 		Pushed:      e.Push != nil && oid(e.Push.Before) && oid(e.Push.After) && e.Push.Branch != "",
 		Rerequested: e.CheckRun != nil && oid(e.CheckRun.HeadSHA),
 		Pressed:     e.CheckRun != nil && oid(e.CheckRun.HeadSHA) && e.CheckRun.Identifier != "",

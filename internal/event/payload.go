@@ -49,6 +49,7 @@ type installationPayload struct {
 	Account *struct {
 		Login string `json:"login"`
 	} `json:"account"`
+	SuspendedAt time.Time `json:"suspended_at"`
 }
 
 type userPayload struct {

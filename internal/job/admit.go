@@ -64,6 +64,12 @@ func Admit(e *event.Event, r Rules) Decision {
 		j.Trigger = TriggerMergeGroup
 		j.BaseSHA, j.HeadSHA, j.Ref = e.MergeGroup.BaseSHA, e.MergeGroup.HeadSHA, e.MergeGroup.HeadRef
 		return admitted(j)
+	case event.Ungrouped:
+		if !r.App {
+			return skip(j, silent(CodeAppOnly, "A workflow of a merge queue is ended by GitHub."))
+		}
+		j.Verb, j.Request, j.HeadSHA = event.VerbForget, delivered(e), e.MergeGroup.HeadSHA
+		return admitted(j)
 	case event.Pushed:
 		if r.App {
 			return skip(j, silent(CodeActionOnly, "The App looks at pull requests; pushes are for a workflow, which keeps what it finds for them."))

@@ -102,6 +102,12 @@ func queued() *event.Event {
 	}
 }
 
+func ungrouped() *event.Event {
+	e := queued()
+	e.Kind, e.Action = event.Ungrouped, "destroyed"
+	return e
+}
+
 func pushed() *event.Event {
 	return &event.Event{
 		Kind: event.Pushed, Name: "push", Delivery: "d-1", Repo: widget, Sender: alice,
@@ -215,6 +221,10 @@ func TestAdmit(t *testing.T) {
 		{"the App is removed", removed(), inApp, ok(func(j *Job) {
 			*j = Job{Verb: event.VerbForget, Actor: alice, Request: "delivery:d-1", Installation: 5, Gone: []event.Repo{widget}}
 		}), "", ""},
+		{"a merge group is gone", ungrouped(), inApp, ok(func(j *Job) {
+			*j = Job{Verb: event.VerbForget, Actor: robot, Request: "delivery:d-1", HeadSHA: headSHA, Repo: widget}
+		}), "", ""},
+		{"a merge group is gone, says the Action", ungrouped(), inAction, nil, CodeAppOnly, NotifyNone},
 		{"the App is back", granted(), inApp, ok(func(j *Job) {
 			*j = Job{Verb: event.VerbReturn, Actor: alice, Request: "delivery:d-1", Installation: 5, Account: "acme"}
 		}), "", ""},

@@ -85,17 +85,22 @@ func (q *Queue) Concluded(ctx context.Context, id string) (bool, error) {
 	return ok, err
 }
 
-// Forget ends what was stored before j for its installation: all of it, or that of the
-// repositories which j names.
+// Forget ends what was stored before j, and was not asked for after it, for its installation: all of
+// it, that of the repositories which j names, or the merge group with j's head.
 func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err error) {
+	var why Reason
 	err = q.db.Write(ctx, func(tx *store.Tx) error {
 		ended = nil
+		why = Removed
+		if j.HeadSHA != "" {
+			why = Superseded
+		}
 		ids, err := q.ofInstallation(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			done, err := q.cancel(ctx, tx, id, Removed)
+			done, err := q.cancel(ctx, tx, id, why)
 			if err != nil {
 				return err
 			}
@@ -108,7 +113,7 @@ func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err erro
 	if err != nil {
 		return nil, fmt.Errorf("forget installation %d: %w", j.Installation, err)
 	}
-	q.cancelHere(ended, Removed)
+	q.cancelHere(ended, why)
 	q.signal()
 	return ended, nil
 }
@@ -129,7 +134,9 @@ func (q *Queue) ofInstallation(ctx context.Context, tx *store.Tx, j job.Job) (id
 		return nil
 	}, `select j.id, j.repo from jobs j join river_job r on r.id = j.river_id
 		where j.installation = $1 and j.river_id < (select river_id from jobs where id = $2) and j.cancel = '' and r.state in `+notOver+`
-		order by j.river_id`, j.Installation, j.ID)
+			and (j.event_at = 0 or cast($3 as bigint) = 0 or j.event_at <= cast($3 as bigint))
+			and ($4 = '' or j.repo = $5 and j.head_sha = $4 and j.number = 0)
+		order by j.river_id`, j.Installation, j.ID, store.Micros(j.At), j.HeadSHA, repoKey(j))
 	return ids, err
 }
 

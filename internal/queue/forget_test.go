@@ -3,8 +3,10 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -67,5 +69,44 @@ func TestForget(t *testing.T) {
 			t.Errorf("all of the installation: %q, %v", got, err)
 		}
 		eventually(t, "another installation's job is done", func() bool { return state(t, q, elsewhere) == Done })
+	})
+}
+
+// A merge group that is gone is not verified any more, and nothing else ends for it. What was asked for
+// after a suspension, which is heard of late, goes on.
+func TestForgetGroup(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{Workers: 1})
+		group, other, elsewhere, pull := at(1, 0, "a"), at(1, 0, "b"), at(2, 0, "a"), at(1, 1, "a")
+		pull.At = time.Unix(1000, 0)
+		for _, j := range []job.Job{group, other, elsewhere, pull} {
+			enqueue(t, q, j)
+		}
+		gone := job.Job{Verb: "forget", Repo: group.Repo, HeadSHA: group.HeadSHA, Installation: 1, Request: "delivery:1"}
+		gone.ID = gone.Identity()
+		enqueue(t, q, gone)
+		if got, err := q.Forget(t.Context(), gone); err != nil || !slices.Equal(got, []string{group.ID}) {
+			t.Errorf("ended %q, %v", got, err)
+		}
+		if e, err := q.Get(t.Context(), group.ID); err != nil || e.Cancel != Superseded {
+			t.Errorf("it ends as %q, %v", e.Cancel, err)
+		}
+		for _, tt := range []struct {
+			at   int64
+			want []string
+		}{{999, []string{other.ID, elsewhere.ID}}, {1000, []string{pull.ID}}} {
+			late := job.Job{Verb: "forget", Installation: 1, Request: fmt.Sprint("delivery:", tt.at), At: time.Unix(tt.at, 0)}
+			late.ID = late.Identity()
+			enqueue(t, q, late)
+			got, err := q.Forget(t.Context(), late)
+			got = slices.DeleteFunc(got, func(id string) bool { // of the verifications
+				return !slices.Contains([]string{other.ID, elsewhere.ID, pull.ID}, id)
+			})
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("suspended at %d: ended %q, %v", tt.at, got, err)
+			}
+		}
 	})
 }
