@@ -70,7 +70,8 @@ func (w *Worker) Answer(ctx context.Context) {
 						continue
 					}
 					w.Log.WarnContext(ctx, "not answered at once", "job", h.job.ID, "error", err)
-					if next := (hurry{h.job, 2 * h.pause}); h.pause < hurryLongest {
+					var permanent *Permanent
+					if next := (hurry{h.job, 2 * h.pause}); h.pause < hurryLongest && !errors.As(err, &permanent) {
 						time.AfterFunc(h.pause, func() { w.hurry(next) })
 					}
 				}

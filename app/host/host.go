@@ -204,7 +204,8 @@ func (h *jobHost) Begin(ctx context.Context, a app.Assignment) error {
 		po = h.posting(a)
 	}
 	h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
-	defer h.comments.executing(ctx, true)
+	defer h.comments.giveBack(ctx)
+	defer h.comments.executing(true)
 	return away(h.poster.Begin(ctx))
 }
 
@@ -315,7 +316,7 @@ func (h *jobHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 	if rep == nil {
 		rep = pullrun.Remains(h.m, a.Dir, e.Failure, e.Kind != "")
 	}
-	h.comments.executing(ctx, false)
+	h.comments.executing(false)
 	defer h.comments.giveBack(ctx)
 	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind), Why: e.Failure})
 	return rep, barred(err)

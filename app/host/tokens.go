@@ -130,11 +130,10 @@ type commenter struct {
 
 // executing says whether the change is executed from now on: then a token for comments lives no
 // longer than it takes to write one.
-func (c *commenter) executing(ctx context.Context, is bool) {
+func (c *commenter) executing(is bool) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.brief = is
-	c.mu.Unlock()
-	c.giveBack(ctx)
 }
 
 // write calls fn with a client that may comment.

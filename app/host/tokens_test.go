@@ -46,8 +46,9 @@ func TestTokenOfACutCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comments.executing(ctx, true)
+	comments.executing(true)
 	cut()
+	comments.giveBack(ctx)
 	if uses := server.TokenUses(); len(uses) != 1 || !uses[0].Revoked {
 		t.Errorf("tokens: %+v", uses)
 	}

@@ -45,7 +45,7 @@ const (
 	Commented   Kind = "comment"          // a comment on a pull request or issue
 	Dispatched  Kind = "dispatch"         // workflow_dispatch
 	Queued      Kind = "merge_group"      // the merge queue asks
-	Ungrouped   Kind = "ungrouped"        // the merge queue does not want to know any more
+	Ungrouped   Kind = "ungrouped"        // the merge queue gave a group up, which was not merged
 	Pushed      Kind = "push"             // to the default branch
 	Rerequested Kind = "rerequest"        // of a check run or check suite
 	Pressed     Kind = "requested_action" // a button of our check run

@@ -243,6 +243,9 @@ func readMergeGroup(p *payload, e *Event) error {
 	e.Kind = Queued
 	if e.Action == "destroyed" {
 		e.Kind = Ungrouped
+		if p.Reason == "merged" {
+			return fmt.Errorf("%w: what was merged may be verified to the end", ErrIgnored)
+		}
 	}
 	g := p.MergeGroup
 	switch {

@@ -171,6 +171,7 @@ func TestParseRefuses(t *testing.T) {
 		"action of no interest":     {"pull_request", `{"action":"locked","number":"x"}`, ErrIgnored, `"locked"`},
 		"edited title":              {"pull_request", strings.Replace(string(fixture(t, "pull_request.retargeted")), `"base": {"ref": {"from": "lax"}}`, `"title": {"from": "x"}`, 1), ErrIgnored, "leaves the base as it is"},
 		"deleted comment":           {"issue_comment", `{"action":"deleted"}`, ErrIgnored, `"deleted"`},
+		"merged group":              {"merge_group", strings.Replace(string(fixture(t, "merge_group.destroyed")), `"invalidated"`, `"merged"`, 1), ErrIgnored, "was merged"},
 		"created check run":         {"check_run", `{"action":"created"}`, ErrIgnored, `"created"`},
 		"empty":                     {"pull_request", ``, ErrMalformed, "not a JSON object"},
 		"null":                      {"pull_request", `null`, ErrMalformed, "not a JSON object"},

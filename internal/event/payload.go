@@ -24,6 +24,7 @@ type payload struct {
 	CheckSuite      *checkPayload              `json:"check_suite"`
 	RequestedAction *actionPayload             `json:"requested_action"`
 	MergeGroup      *mergeGroupPayload         `json:"merge_group"`
+	Reason          string                     `json:"reason"` // why a merge group is destroyed
 	WorkflowRun     *workflowRunPayload        `json:"workflow_run"`
 	Ref             string                     `json:"ref"`
 	Before          string                     `json:"before"`
