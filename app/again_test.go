@@ -133,6 +133,46 @@ func TestAgainAfterPush(t *testing.T) {
 	})
 }
 
+// What was verified against one base is verified again where the pull request went into another one in
+// between: the newest check run of its commit is about that.
+func TestAgainAfterAnotherBase(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		main := h.open()
+		of := h.facts[main.Number]
+		lax, ofLax := main, of
+		lax.BaseSHA, ofLax.BaseSHA = headOID, headOID // any other commit
+		lax.ID = lax.Identity()
+		verified := func(id, action string, j job.Job, f job.Facts) {
+			t.Helper()
+			h.setFacts(j.Number, f)
+			j, fresh := h.deliver(id, action, j)
+			if !fresh {
+				t.Fatalf("%s: nothing is run", id)
+			}
+			select {
+			case <-h.begun:
+			case <-time.After(time.Minute):
+				t.Fatalf("%s: no run is begun", id)
+			}
+			if _, fresh := h.deliver(id+" again", action, j); fresh {
+				t.Errorf("%s: what is at work is begun once more", id)
+			}
+			h.release <- struct{}{}
+			h.over(j)
+			h.wantRun(j, store.Finished)
+		}
+		verified("d1", "opened", main, of)
+		verified("d2", "synchronize", lax, ofLax)
+		verified("d3", "synchronize", main, of)
+		verified("d4", "synchronize", lax, ofLax)
+		if _, fresh := h.deliver("d5", "reopened", lax); fresh {
+			t.Error("what ended well is done again")
+		}
+	})
+}
+
 // Two events for the same work that has no run yet are decided about one after the other, as the
 // configuration may want one of them only; it is run once.
 func TestAgainWhileItWaits(t *testing.T) {

@@ -158,32 +158,37 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 	return err
 }
 
-// served reports whether another job has the same work done, which came by itself by several events.
-// [queue.ErrLater]: it is not known yet.
-func (w *Worker) served(ctx context.Context, j job.Job) (bool, error) {
+// served reports whether another job has the same work done, which came by itself by several events,
+// and none had it done against another base since. [queue.ErrLater]: it is not known yet.
+func (w *Worker) served(ctx context.Context, j job.Job) (done bool, err error) {
 	entries, err := w.Queue.OfCommit(ctx, j, j.HeadSHA)
 	if err != nil {
 		return false, err
 	}
+	var later error
 	for _, e := range entries { // the oldest first
 		if e.Job.ID == j.ID {
 			break
 		}
-		if e.Job.Identity() != j.Identity() {
-			continue
-		}
 		run, err := w.DB.RunOfJob(ctx, e.Job.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return false, err
+		}
 		goesOn := e.Cancel == "" && (e.State == queue.Waiting || e.State == queue.Working)
 		switch {
-		case err != nil && !errors.Is(err, store.ErrNotFound):
-			return false, err
+		case e.Job.AgainstOther(j, run.BaseSHA):
+			done, later = false, nil
+		case e.Job.Identity() != j.Identity():
 		case run.State == store.Finished || run.State == store.Running && goesOn:
-			return true, nil
+			done = true
 		case run.State == "" && goesOn:
-			return false, queue.ErrLater
+			later = queue.ErrLater
 		}
 	}
-	return false, nil
+	if done {
+		later = nil
+	}
+	return done, later
 }
 
 // close closes a host though ctx may have ended.

@@ -158,25 +158,32 @@ func (q *Queue) onceMore(ctx context.Context, tx *store.Tx, calls []*request, fr
 
 // absorbs reports whether the same work has a verdict, is at work, or is about to be decided about
 // for the same event: not where that was skipped, cancelled or given up. Another event may not be
-// skipped where the first is: then a worker decides about both, one after the other.
+// skipped where the first is: then a worker decides about both, one after the other. Nor where the
+// pull request went into another base since: the newest check run of the commit is about that one.
 func absorbs(ctx context.Context, tx *store.Tx, j job.Job) (absorbed bool, err error) {
 	err = tx.Each(ctx, func(scan store.Scan) error {
 		var body []byte
 		var active, cancelled bool
 		var state store.RunState
-		if err := scan(&body, &active, &cancelled, &state); err != nil {
+		var base string
+		if err := scan(&body, &active, &cancelled, &state, &base); err != nil {
 			return err
 		}
 		var known job.Job
 		if err := json.Unmarshal(body, &known); err != nil {
 			return err
 		}
-		goesOn := active && !cancelled && (state == store.Running || state == "" && known.Action == j.Action)
-		absorbed = absorbed || known.Identity() == j.Identity() && (goesOn || state == store.Finished)
+		switch {
+		case known.AgainstOther(j, base):
+			absorbed = false
+		case known.Identity() == j.Identity():
+			goesOn := active && !cancelled && (state == store.Running || state == "" && known.Action == j.Action)
+			absorbed = absorbed || goesOn || state == store.Finished
+		}
 		return nil
-	}, `select j.body, coalesce(r.state in `+notOver+`, false), j.cancel <> '', coalesce(runs.state, '')
+	}, `select j.body, coalesce(r.state in `+notOver+`, false), j.cancel <> '', coalesce(runs.state, ''), coalesce(runs.base_sha, '')
 		from jobs j left join river_job r on r.id = j.river_id left join runs on runs.job = j.id
-		where j.repo = $1 and j.head_sha = $2`, repoKey(j), j.HeadSHA)
+		where j.repo = $1 and j.head_sha = $2 order by case when j.river_id is null then 1 else 0 end, j.river_id`, repoKey(j), j.HeadSHA)
 	return absorbed, err
 }
 
