@@ -163,7 +163,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &github.Snapshot{
-		Pull: *pull, AsOf: asOf, AuthorPermission: "write", Protection: github.Protected,
+		Pull: *pull, AsOf: asOf, AllFiles: true, AuthorPermission: "write", Protection: github.Protected,
 		Files: []change.File{
 			{Path: "README.md", Status: change.Deleted, Deleted: 1},
 			{Path: "a.txt", Status: change.Added, Added: 1},

@@ -18,6 +18,9 @@ import (
 // maxLinked is how many linked issues are read.
 const maxLinked = 5
 
+// maxFiles is where GitHub ends the list of changed files.
+const maxFiles = 3000
+
 // A Snapshot is a pull request with what belongs to it, read once. All text in
 // it was written by strangers.
 type Snapshot struct {
@@ -26,6 +29,7 @@ type Snapshot struct {
 	AuthorPermission string    // as [Client.Permission] has it; empty: could not be read
 	Commits          []Commit
 	Files            []change.File // Binary is never set: the API does not say
+	AllFiles         bool          // Files has all of them
 	Linked           []Issue
 	Comments         []Comment
 	Protection       Protection // of the base branch
@@ -124,7 +128,8 @@ func (c *Client) readFiles(ctx context.Context, s *Snapshot, repo Repo) error {
 		return c.api.PullRequests.ListFiles(ctx, repo.Owner, repo.Name, s.Number, &o)
 	})
 	s.Files, err = listed(c, items, err, file, "files of %s#%d", repo, s.Number)
-	if err == nil && len(s.Files) < s.FileCount { // GitHub ends the list at 3000
+	s.AllFiles = err == nil && len(s.Files) >= s.FileCount && len(s.Files) < maxFiles
+	if err == nil && len(s.Files) < s.FileCount {
 		s.lacks("files: %d of %d", len(s.Files), s.FileCount)
 	}
 	return s.mayLack("files", len(s.Files), err)
@@ -137,7 +142,7 @@ func checkHead(_ context.Context, s *Snapshot, _ Repo) error {
 	if len(s.Commits) == 0 || len(s.Commits) < s.CommitCount || slices.ContainsFunc(s.Commits, isHead) {
 		return nil
 	}
-	s.Commits, s.Files = nil, nil
+	s.Commits, s.Files, s.AllFiles = nil, nil, false
 	s.lacks("commits and files: the head moved while they were read")
 	return nil
 }

@@ -94,8 +94,12 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 		return job.Facts{}, err
 	}
 	h.Pull = s
+	var paths []string
+	if s.AllFiles { // or what the list lacks could be anywhere
+		paths = change.Change{Files: s.Files}.Paths()
+	}
 	return job.Facts{
-		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: change.Change{Files: s.Files}.Paths(),
+		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: paths,
 		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
 	}, nil
 }

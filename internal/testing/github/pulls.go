@@ -260,7 +260,7 @@ func (s *Server) pullFiles(p *pull) []any {
 	names := strings.Split(s.gitSpan(p, "diff", "-z", "-M", "--name-status"), "\x00")
 	counts := strings.Split(s.gitSpan(p, "diff", "-z", "-M", "--numstat"), "\x00")
 	out := []any{}
-	for len(names) > 1 && len(out) < 3000 {
+	for len(names) > 1 {
 		f := map[string]any{"status": fileStatus(names[0]), "sha": nil, "filename": names[1]}
 		added, deleted, path := cut2(counts[0])
 		skip := 1

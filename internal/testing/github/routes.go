@@ -41,7 +41,10 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET "+repo+"/pulls", read(s.listPulls, "pull_requests"))
 	m.HandleFunc("PUT "+repo+"/pulls/{number}/merge", s.inRepo(needs("write", "write", s.mergePull, "contents")))
 	m.HandleFunc("GET "+repo+"/pulls/{number}", read(s.ofPull(func(p *pull) reply { return ok(s.pullJSON(p)) }), "pull_requests"))
-	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply { return list(s.pullFiles(p)) }), "pull_requests"))
+	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply {
+		files := s.pullFiles(p)
+		return list(files[:min(len(files), 3000)]) // GitHub ends the list there
+	}), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/commits", read(s.ofPull(func(p *pull) reply { return list(s.pullCommits(p)) }), "pull_requests"))
 
 	m.HandleFunc("GET "+repo+"/issues/{number}", read(s.getIssue, "issues", "pull_requests"))
