@@ -138,10 +138,15 @@ func TestShapes(t *testing.T) {
 	const gone = "[redacted:token]"
 	const hexa = "0123456789abcdef0123456789abcdef"
 	long := "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+	const install = "ghs_1234567_eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJnaXRodWIiLCJpYXQiOjF9.c2lnbmF0dXJl"
 	for _, tt := range []struct{ in, want string }{
 		{"ghp_" + long, gone},
 		{"token=gho_" + long + ";", "token=" + gone + ";"},
 		{"https://x-access-token:ghs_" + long + "@github.com/o/r", "https://x-access-token:" + gone + "@github.com/o/r"},
+		{"GITHUB_TOKEN=" + install + ".", "GITHUB_TOKEN=" + gone + "."},
+		{"https://x-access-token:" + install + "@github.com/o/r", "https://x-access-token:" + gone + "@github.com/o/r"},
+		{"ghs_" + long + ". And", gone + ". And"},
+		{"ghu_" + install[4:] + ", " + install, gone + ", " + gone},
 		{"github_pat_11ABCDEFG0" + long + "_" + long, gone},
 		{"sk-" + long, gone},
 		{"sk-proj-" + long + "_" + long, gone},

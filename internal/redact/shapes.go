@@ -47,8 +47,8 @@ var looks = [...]look{
 	{`eyJ`, word, `[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`},
 	{`ghp_`, word, `[A-Za-z0-9]{30,}`},
 	{`gho_`, word, `[A-Za-z0-9]{30,}`},
-	{`ghu_`, word, `[A-Za-z0-9]{30,}`},
-	{`ghs_`, word, `[A-Za-z0-9]{30,}`},
+	{`ghu_`, word, webToken},
+	{`ghs_`, word, webToken},
 	{`ghr_`, word, `[A-Za-z0-9]{30,}`},
 	{`github_pat_`, word, `[A-Za-z0-9_]{22,}`},
 	// GitLab's tokens: personal, deploy, runner, CI job, trigger, feed, agent, OAuth.
@@ -144,6 +144,10 @@ var looks = [...]look{
 	// A user and a password in an address.
 	{`://`, inside, `[^\s/@:'"<>\[\]{}$]{0,128}:([^\s/@'"<>\[\]{}$]{8,})@[A-Za-z0-9]`},
 }
+
+// webToken is what follows the kind of a token that may have a number and a JSON web token in it: GitHub makes those
+// of installations so, and says that it will those of people.
+const webToken = `[A-Za-z0-9._-]{29,}[A-Za-z0-9_-]`
 
 // header is what follows the name Authorization where a header stands with its value, in HTTP, JSON and Go's %v.
 const header = `["']?\s{0,4}[:=]\s{0,4}[\["']{0,2}(?i:bearer|basic|token)\s{1,4}([A-Za-z0-9._~+/=-]{8,})`
