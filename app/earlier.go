@@ -11,9 +11,33 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
+// ofRepo selects the runs of a repository, by its number: a name can become another's. By the name where
+// the number is not known.
+func ofRepo(name string, id int64) store.RunFilter {
+	if id == 0 {
+		return store.RunFilter{Repo: name}
+	}
+	return store.RunFilter{RepoIDs: []int64{id}}
+}
+
+// ofPull selects the runs of a pull request of the repository of j.
+func ofPull(j job.Job, number int) store.RunFilter {
+	f := ofRepo(j.Repo.FullName(), j.Repo.ID)
+	f.Number = number
+	return f
+}
+
+// finished returns the newest run that f selects and that came to a verdict; none: an empty list.
+func (w *Worker) finished(ctx context.Context, f store.RunFilter) ([]store.Run, error) {
+	f.State, f.Limit = store.Finished, 1
+	return w.DB.Runs(ctx, f)
+}
+
 // recorded is the newest run of the head of j that came to a verdict.
 func (w *Worker) recorded(ctx context.Context, j job.Job) (store.Run, bool, error) {
-	runs, err := w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Number: j.Number, State: store.Finished})
+	f := ofPull(j, j.Number)
+	f.State = store.Finished
+	runs, err := w.DB.Runs(ctx, f)
 	if err != nil {
 		return store.Run{}, false, err
 	}
@@ -42,7 +66,7 @@ func (w *Worker) accepted(ctx context.Context, a Assignment) ([]report.Acceptanc
 	if number == 0 {
 		return nil, nil
 	}
-	last, err := w.DB.Runs(ctx, store.RunFilter{Repo: a.Job.Repo.FullName(), Number: number, State: store.Finished, Limit: 1})
+	last, err := w.finished(ctx, ofPull(a.Job, number))
 	if err != nil || len(last) == 0 {
 		return nil, err
 	}
@@ -65,7 +89,7 @@ func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
 	if a.Job.Number == 0 || a.Job.Full || a.Job.Trust != job.Trusted {
 		return "", nil
 	}
-	last, err := w.DB.Runs(ctx, store.RunFilter{Repo: a.Job.Repo.FullName(), Number: a.Job.Number, State: store.Finished, Limit: 1})
+	last, err := w.finished(ctx, ofPull(a.Job, a.Job.Number))
 	if err != nil || len(last) == 0 {
 		return "", err
 	}

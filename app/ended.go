@@ -85,7 +85,9 @@ func (w *Worker) tellNow(ctx context.Context, run store.Run, a Assignment, why q
 	}
 	e := Ending{Kind: why, Failure: errors.New(run.Reason)}
 	if run.Number != 0 {
-		last, err := w.DB.Runs(ctx, store.RunFilter{Repo: run.Repo, Number: run.Number, State: store.Finished, Limit: 1})
+		of := ofRepo(run.Repo, run.RepoID)
+		of.Number = run.Number
+		last, err := w.finished(ctx, of)
 		if err != nil {
 			return err
 		}

@@ -312,11 +312,13 @@ const manyRuns = 10_000
 func (w *Worker) usage(ctx context.Context, j job.Job) (*job.Usage, error) {
 	var u job.Usage
 	now := w.Now()
-	ofRepo, err := w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Limit: manyRuns})
+	of := ofRepo(j.Repo.FullName(), j.Repo.ID)
+	of.Limit = manyRuns
+	runs, err := w.DB.Runs(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range ofRepo {
+	for _, r := range runs {
 		age := now.Sub(r.Created)
 		if r.State == store.Skipped {
 			continue
@@ -328,13 +330,14 @@ func (w *Worker) usage(ctx context.Context, j job.Job) (*job.Usage, error) {
 			u.Recent++
 		}
 	}
-	ofPull := []store.Run{}
-	if j.Number != 0 {
-		if ofPull, err = w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Number: j.Number, Limit: manyRuns}); err != nil {
-			return nil, err
-		}
+	if j.Number == 0 {
+		return &u, nil
 	}
-	for _, r := range ofPull {
+	of.Number = j.Number
+	if runs, err = w.DB.Runs(ctx, of); err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
 		u.CostUSD += r.CostUSD
 	}
 	return &u, nil

@@ -366,7 +366,7 @@ func TestWorkLimits(t *testing.T) {
 	d := newDesk(t)
 	d.config.Limits.RunsPerDay = 2
 	for i, state := range []store.RunState{store.Finished, store.Skipped, store.Failed} {
-		if err := d.DB.SaveRun(t.Context(), store.Run{ID: fmt.Sprint(i), Job: fmt.Sprint(i), Repo: "acme/sums", Number: 4, State: state, Trigger: "pull_request", Created: d.now.Add(-time.Hour)}); err != nil {
+		if err := d.DB.SaveRun(t.Context(), store.Run{ID: fmt.Sprint(i), Job: fmt.Sprint(i), Repo: "acme/sums", RepoID: 5, Number: 4, State: state, Trigger: "pull_request", Created: d.now.Add(-time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,16 +116,20 @@ func (db *DB) BeginRun(ctx context.Context, r Run, l Limits) (Run, error) {
 // check counts what r would be added to. Skipped runs count nowhere.
 func (l Limits) check(ctx context.Context, q Querier, r Run) error {
 	day := Micros(r.Created.Add(-24 * time.Hour))
+	repo, key := "repo", any(r.Repo)
+	if r.RepoID != 0 { // a name can become another's
+		repo, key = "repo_id", r.RepoID
+	}
 	for _, c := range []struct {
 		limit     string
 		bound     float64
 		statement string
 		args      []any
 	}{
-		{"RunsPerDay", float64(l.RunsPerDay), `select cast(count(*) as double precision) from runs where repo = $1 and created > $2 and state <> $3`, []any{r.Repo, day, Skipped}},
+		{"RunsPerDay", float64(l.RunsPerDay), `select cast(count(*) as double precision) from runs where ` + repo + ` = $1 and created > $2 and state <> $3`, []any{key, day, Skipped}},
 		{"RunsPerDayOfAll", float64(l.RunsPerDayOfAll), `select cast(count(*) as double precision) from runs where installation = $1 and created > $2 and state <> $3`, []any{r.Installation, day, Skipped}},
-		{"CostPerPull", l.CostPerPull, `select coalesce(sum(cost_usd), 0) from runs where repo = $1 and number = $2`, []any{r.Repo, r.Number}},
-		{"CostPerDayOfRepo", l.CostPerDayOfRepo, `select coalesce(sum(cost_usd), 0) from runs where repo = $1 and created > $2`, []any{r.Repo, day}},
+		{"CostPerPull", l.CostPerPull, `select coalesce(sum(cost_usd), 0) from runs where ` + repo + ` = $1 and number = $2`, []any{key, r.Number}},
+		{"CostPerDayOfRepo", l.CostPerDayOfRepo, `select coalesce(sum(cost_usd), 0) from runs where ` + repo + ` = $1 and created > $2`, []any{key, day}},
 	} {
 		if c.bound <= 0 {
 			continue

@@ -223,6 +223,17 @@ func TestQuotas(t *testing.T) {
 		if _, err := db.BeginRun(ctx, tomorrow, Limits{RunsPerDay: 3, RunsPerDayOfAll: 1, CostPerDayOfRepo: 1, CostPerPull: 4}); err != nil {
 			t.Errorf("a day later: %v", err)
 		}
+		before := Run{ID: "before", Job: "before", Repo: "o/new", RepoID: 1, Number: 1, CostUSD: 9, State: Finished}
+		if err := db.SaveRun(ctx, before); err != nil {
+			t.Fatal(err)
+		}
+		one := Limits{RunsPerDay: 1, CostPerPull: 1, CostPerDayOfRepo: 1}
+		if _, err := db.BeginRun(ctx, Run{ID: "of the name", Job: "of the name", Repo: "o/new", RepoID: 2, Number: 1, State: Running}, one); err != nil {
+			t.Errorf("a repository that has the name of another: %v", err)
+		}
+		if _, err := db.BeginRun(ctx, Run{ID: "renamed", Job: "renamed", Repo: "o/renamed", RepoID: 1, Number: 1, State: Running}, one); !errors.As(err, &quota) {
+			t.Errorf("a repository that has another name: %v", err)
+		}
 		broken, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := db.BeginRun(broken, Run{ID: "x", Job: "x", Repo: "o/x"}, Limits{RunsPerDay: 3}); err == nil {

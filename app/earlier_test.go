@@ -1,0 +1,94 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// earlier has a run of the pull request of pushed ended on this machine with a report; of what is the rest of
+// its row.
+func (d *desk) earlier(t *testing.T, of store.Run, rep report.Report) store.Run {
+	t.Helper()
+	of.Number, of.State, of.Verdict, of.HeadSHA = pushed().Number, store.Finished, string(rep.Verdict), pushed().HeadSHA
+	if of.Job == "" {
+		of.Job = of.ID
+	}
+	if of.Created.IsZero() {
+		of.Created = d.now.Add(-time.Hour)
+	}
+	rep.Schema, rep.RunID, rep.Repo, rep.PR, rep.HeadSHA = report.Schema, of.ID, of.Repo, of.Number, of.HeadSHA
+	rep.Trigger, rep.Phase, rep.Trust = "pull_request", report.PhaseEnd, "trusted"
+	body, err := rep.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := d.dir(of)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"report.json": body, "SHA256SUMS": nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.DB.SaveRun(t.Context(), of); err != nil {
+		t.Fatal(err)
+	}
+	mirror, err := d.DB.Mirror(t.Context(), of.ID, dir)
+	if err == nil {
+		err = mirror.Finish(t.Context())
+	}
+	if err == nil {
+		err = mirror.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+// Runs are those of the repository, whatever it is called, and not those of another that had its name: of these
+// nothing is taken, and nothing counts.
+func TestRunsOfTheRepository(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		of  store.Run
+		our bool
+	}{
+		"another had the name": {store.Run{ID: "r", Repo: "acme/sums", RepoID: 6, CostUSD: 2}, false},
+		"it had another name":  {store.Run{ID: "r", Repo: "acme/products", RepoID: 5, CostUSD: 2}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				d.earlier(t, test.of, report.Report{
+					Verdict: report.Partial, Outcome: report.Completed, Accepted: []report.Acceptance{{By: "bob", At: "2026-01-01T00:00:00Z"}},
+				})
+				j := pushed()
+				j.Trust = job.Trusted
+				previous, err := d.previous(t.Context(), Assignment{Job: j})
+				if err != nil || (previous != "") != test.our {
+					t.Errorf("the last run is %q, %v", previous, err)
+				}
+				accepted, err := d.accepted(t.Context(), Assignment{Job: j})
+				if err != nil || (len(accepted) == 1) != test.our {
+					t.Errorf("accepted %+v, %v", accepted, err)
+				}
+				if _, ok, err := d.recorded(t.Context(), j); err != nil || ok != test.our {
+					t.Errorf("a recorded run: %v, %v", ok, err)
+				}
+				usage, err := d.usage(t.Context(), j)
+				if err != nil || (usage.RunsToday == 1) != test.our || (usage.CostUSD == 2) != test.our {
+					t.Errorf("usage %+v, %v", usage, err)
+				}
+			})
+		})
+	}
+}
