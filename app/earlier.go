@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -33,20 +34,24 @@ func (w *Worker) finished(ctx context.Context, f store.RunFilter) ([]store.Run, 
 	return w.DB.Runs(ctx, f)
 }
 
-// recorded is the newest run of the head of j that came to a verdict.
-func (w *Worker) recorded(ctx context.Context, j job.Job) (store.Run, bool, error) {
-	f := ofPull(j, j.Number)
-	f.State = store.Finished
-	runs, err := w.DB.Runs(ctx, f)
+// recorded is the run whose verdict j, which accepts, has concluded again: the newest of its head that came
+// to one. There is none where that run did not come to its own end.
+func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, err error) {
+	of := ofPull(j, j.Number)
+	of.Commit = j.HeadSHA
+	last, err := w.finished(ctx, of)
+	if err != nil || len(last) == 0 {
+		return "", false, err
+	}
+	body, err := w.DB.File(ctx, last[0].ID, "report.json")
+	if errors.Is(err, store.ErrNotFound) {
+		return "", false, nil
+	}
 	if err != nil {
-		return store.Run{}, false, err
+		return "", false, err
 	}
-	for _, r := range runs {
-		if r.HeadSHA == j.HeadSHA {
-			return r, true, nil
-		}
-	}
-	return store.Run{}, false, nil
+	rep, err := report.Parse(body)
+	return last[0].ID, err == nil && rep.Outcome == report.Completed, nil //nolint:nilerr // one of another version cannot be concluded again
 }
 
 // accepted are what people accepted on the pull request of a run: of a job that
@@ -77,11 +82,12 @@ func (w *Worker) accepted(ctx context.Context, a Assignment) ([]report.Acceptanc
 }
 
 // previous is the directory of the last run of the same pull request, whose checks are
-// run again; empty where there is none, or it does not count.
+// run again; empty where there is none, or it does not count. Of a job that accepts it is
+// the run that is concluded again.
 func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
 	if a.Job.Accept {
-		run, ok, err := w.recorded(ctx, a.Job)
-		if err != nil || !ok {
+		run, err := w.DB.Run(ctx, a.Job.Record)
+		if err != nil {
 			return "", err
 		}
 		return w.dir(run), w.export(ctx, run)

@@ -3,9 +3,11 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
@@ -51,6 +53,59 @@ func (d *desk) earlier(t *testing.T, of store.Run, rep report.Report) store.Run 
 		t.Fatal(err)
 	}
 	return of
+}
+
+// accepts is the job of a comment that accepts.
+func accepts(comment int64) job.Job {
+	j := asked(event.VerbVerify, comment)
+	j.Accept, j.Words = true, "it is meant to"
+	return j
+}
+
+// Only a run that came to its end is concluded again, and none instead of it: who accepts gets one answer, and
+// nothing else is touched.
+func TestAcceptNeedsACompleteRun(t *testing.T) {
+	t.Parallel()
+	first, second := store.Run{ID: "first", Repo: "acme/sums", RepoID: 5}, store.Run{ID: "second", Repo: "acme/sums", RepoID: 5}
+	partial := func(o report.Outcome) report.Report { return report.Report{Verdict: report.Partial, Outcome: o} }
+	for name, test := range map[string]struct {
+		runs []report.Report
+		want string // the run that is concluded again; empty: none
+	}{
+		"none":                        {nil, ""},
+		"at its time limit":           {[]report.Report{partial(report.TimedOut)}, ""},
+		"complete":                    {[]report.Report{partial(report.Completed)}, "first"},
+		"the newest at its limit":     {[]report.Report{partial(report.Completed), partial(report.TimedOut)}, ""},
+		"the newest complete":         {[]report.Report{partial(report.TimedOut), partial(report.Completed)}, "second"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				for i, rep := range test.runs {
+					of := []store.Run{first, second}[i]
+					of.Created = d.now.Add(time.Duration(i-9) * time.Minute)
+					d.earlier(t, of, rep)
+				}
+				record := ""
+				d.live = func(a Assignment, _ Link) { record = filepath.Base(a.Previous) }
+				j := accepts(8)
+				d.enqueue(t, j)
+				if err := d.Work(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+				if test.want == "" {
+					if len(d.notes) != 1 || !strings.HasPrefix(d.notes[0], "reply #4 no-record: Nothing was accepted: ") || d.state(t, j) != "skipped" {
+						t.Errorf("the host was asked %q, the run is %q", d.notes, d.state(t, j))
+					}
+					return
+				}
+				if record != "2222222-"+test.want || d.state(t, j) != "finished PASS" {
+					t.Errorf("%q is concluded again, want that of %s; the run is %q", record, test.want, d.state(t, j))
+				}
+			})
+		})
+	}
 }
 
 // Runs are those of the repository, whatever it is called, and not those of another that had its name: of these

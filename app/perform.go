@@ -17,7 +17,9 @@ import (
 // perform has a run done and says how it ended.
 func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignment) error {
 	var err error
-	if a.Previous, err = w.previous(ctx, a); err != nil {
+	if a.Previous, err = w.previous(ctx, a); err != nil && a.Job.Accept { // which is all that there is to do
+		return err
+	} else if err != nil {
 		w.Log.WarnContext(ctx, "the last run is not looked at again", "error", err)
 		a.Previous = ""
 	}

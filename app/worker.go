@@ -232,11 +232,14 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 			return w.skip(ctx, h, d.Job, *d.Skip)
 		}
 		if d.Job.Accept {
-			if _, ok, err := w.recorded(ctx, d.Job); err != nil {
+			record, ok, err := w.recorded(ctx, d.Job)
+			if err != nil {
 				return store.Run{}, err
-			} else if !ok {
+			}
+			if !ok {
 				return w.skip(ctx, h, d.Job, d.Job.NoRecord())
 			}
+			d.Job.Record = record
 		}
 		var run store.Run
 		run, err = w.begin(ctx, d.Job, c)

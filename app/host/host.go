@@ -275,7 +275,16 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	if errors.Is(err, rundir.ErrInUse) { // a worker that counts as dead, on the same disk, has not ended yet
 		err = fmt.Errorf("%w: %w", queue.ErrLater, err)
 	}
-	return rep, err
+	return rep, decided(a.Job, err)
+}
+
+// decided is err of a run of j. That a recorded run cannot be concluded again does not pass.
+func decided(j job.Job, err error) error {
+	var usage *rundir.UsageError
+	if j.Accept && errors.As(err, &usage) {
+		return &app.Permanent{Err: err}
+	}
+	return err
 }
 
 // basesOf is what results of the bases of a job's repository are kept under: its

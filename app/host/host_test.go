@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pullrun"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -29,6 +31,20 @@ func TestRequirement(t *testing.T) {
 	} {
 		if got := requirement(test.job, test.named); got != test.want {
 			t.Errorf("%s head, --sandbox %s: %s, want %s", test.job.Trust, test.named, got, test.want)
+		}
+	}
+}
+
+// That a recorded run cannot be concluded again is not tried again; what a run says is wrong with its settings
+// may pass.
+func TestNotConcludedAgain(t *testing.T) {
+	t.Parallel()
+	wrong := &rundir.UsageError{Err: errors.New("the recorded run is not intact")}
+	for _, accept := range []bool{true, false} {
+		var permanent *app.Permanent
+		err := decided(job.Job{Accept: accept}, wrong)
+		if !errors.Is(err, wrong) || errors.As(err, &permanent) != accept {
+			t.Errorf("accepts %v: %#v", accept, err)
 		}
 	}
 }

@@ -184,9 +184,10 @@ func (p *runPage) Tests() []testList {
 }
 
 // Acceptable reports whether there is something that a person can accept: expectations
-// that were given up, and not accepted yet. A broken test cannot be accepted.
+// that were given up, and not accepted yet, in a run that came to its end. A broken test
+// cannot be accepted.
 func (p *runPage) Acceptable() bool {
-	if p.Run.State != store.Finished || p.Report == nil || p.Report.Expectations == nil {
+	if p.Run.State != store.Finished || p.Report == nil || p.Report.Outcome != report.Completed || p.Report.Expectations == nil {
 		return false
 	}
 	e := p.Report.Expectations

@@ -22,7 +22,7 @@ import (
 // reported stores a run with a report.
 func (w *world) reported(r store.Run, rep report.Report) {
 	w.t.Helper()
-	rep.Outcome, rep.Trigger, rep.Trust, rep.Verdict = report.Completed, "pull_request", "trusted", report.Verdict(r.Verdict)
+	rep.Outcome, rep.Trigger, rep.Trust, rep.Verdict = cmp.Or(rep.Outcome, report.Completed), "pull_request", "trusted", report.Verdict(r.Verdict)
 	if rep.Verdict != report.Pass {
 		rep.Reasons = []string{"a reason"}
 	}
@@ -279,8 +279,10 @@ func TestAcceptButton(t *testing.T) {
 	w.reported(run, report.Report{Expectations: &report.Expectations{Policy: "strict", Regressed: []report.Expectation{{Test: "box TestSell"}}}})
 	run.ID = "done"
 	w.reported(run, report.Report{Expectations: given, Accepted: []report.Acceptance{{By: "jo", Digest: given.Digest(), At: "2026-11-23T00:00:00Z"}}})
+	run.ID = "cut"
+	w.reported(run, report.Report{Expectations: given, Outcome: report.TimedOut})
 	alice := w.loggedIn("alice")
-	for id, want := range map[string]bool{"r": true, "broken": false, "done": false} {
+	for id, want := range map[string]bool{"r": true, "broken": false, "done": false, "cut": false} {
 		if _, text := alice.get("/runs/" + id); strings.Contains(text, "/accept") != want {
 			t.Errorf("%s: the button is there: %t, want %t", id, !want, want)
 		}

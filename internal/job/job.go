@@ -60,6 +60,9 @@ type Job struct {
 	// NeedsFull: nothing of the head is executed unless the sandbox has tier full,
 	// whatever the operator's settings are.
 	NeedsFull bool `json:"needs_full,omitempty"`
+
+	// Record is the run that is concluded again where Accept; the App sets it.
+	Record string `json:"record,omitempty"`
 }
 
 // A Trigger is what a job came from. The strings stand in reports: do not change them.
