@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,6 +107,30 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An acceptance runs nothing: no limit refuses it, and none counts it.
+func TestAcceptIsNoRun(t *testing.T) {
+	t.Parallel()
+	desksOfBoth(t, func(t *testing.T, d *desk) {
+		t.Helper()
+		d.config.Limits.RunsPerDay, d.config.Limits.CostUSDPerPR = 2, 10
+		d.earlier(t, store.Run{ID: "first", Repo: "acme/sums", RepoID: 5, CostUSD: 10.20}, report.Report{Verdict: report.Partial, Outcome: report.Completed})
+		for i := range job.CoolDownRuns {
+			j := accepts(int64(i + 1))
+			d.enqueue(t, j)
+			if err := d.Work(t.Context(), j); err != nil || d.state(t, j) != "finished PASS" {
+				t.Fatalf("acceptance %d: error %v, run is %q, the host was asked %q", i, err, d.state(t, j), d.notes)
+			}
+			d.earlier(t, store.Run{ID: fmt.Sprint("again", i), Repo: "acme/sums", RepoID: 5, Trigger: store.Acceptance, Created: d.now.Add(time.Second)}, report.Report{Verdict: report.Partial, Outcome: report.Completed})
+		}
+		d.config.Limits.CostUSDPerPR = 20
+		j := asked(event.VerbVerify, 9)
+		d.enqueue(t, j)
+		if err := d.Work(t.Context(), j); err != nil || d.state(t, j) != "finished PASS" {
+			t.Errorf("a run after them: error %v, run is %q, the host was asked %q", err, d.state(t, j), d.notes)
+		}
+	})
 }
 
 // Runs are those of the repository, whatever it is called, and not those of another that had its name: of these

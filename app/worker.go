@@ -279,8 +279,12 @@ func (w *Worker) begin(ctx context.Context, j job.Job, c *config.Config) (store.
 	if err := w.pin(ctx, run, j); err != nil {
 		return run, err
 	}
-	limits := c.Limits.Under(config.Limits{})
-	return w.DB.BeginRun(ctx, run, store.Limits{RunsPerDay: limits.RunsPerDay, CostPerPull: limits.CostUSDPerPR})
+	var limits store.Limits
+	if !j.Accept { // which costs nothing
+		l := c.Limits.Under(config.Limits{})
+		limits = store.Limits{RunsPerDay: l.RunsPerDay, CostPerPull: l.CostUSDPerPR}
+	}
+	return w.DB.BeginRun(ctx, run, limits)
 }
 
 // pin keeps what a run is about.
@@ -293,10 +297,13 @@ func (w *Worker) pin(ctx context.Context, run store.Run, j job.Job) error {
 }
 
 func (w *Worker) row(j job.Job) store.Run {
-	now := w.Now()
+	now, trigger := w.Now(), string(j.Trigger)
+	if j.Accept {
+		trigger = store.Acceptance
+	}
 	return store.Run{
 		ID: w.NewRun(), Job: j.ID, Repo: j.Repo.FullName(), RepoID: j.Repo.ID, Number: j.Number, Installation: j.Installation, BaseSHA: j.BaseSHA,
-		HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login, State: store.Running, Created: now, Started: now, Title: titleOf(j),
+		HeadSHA: j.HeadSHA, Trigger: trigger, Actor: j.Actor.Login, State: store.Running, Created: now, Started: now, Title: titleOf(j),
 	}
 }
 
@@ -323,7 +330,7 @@ func (w *Worker) usage(ctx context.Context, j job.Job) (*job.Usage, error) {
 	}
 	for _, r := range runs {
 		age := now.Sub(r.Created)
-		if r.State == store.Skipped {
+		if r.State == store.Skipped || r.Trigger == store.Acceptance {
 			continue
 		}
 		if age < 24*time.Hour {

@@ -21,6 +21,10 @@ const (
 	Skipped    RunState = "skipped"    // nothing was to be done; Reason says why
 )
 
+// Acceptance is the Trigger of a run that runs nothing: it concludes another again, with what a person
+// accepted. No limit on the number of runs counts it. The string is stored: do not change it.
+const Acceptance = "acceptance"
+
 // A Run is what is known of one run.
 type Run struct {
 	ID           string
@@ -113,7 +117,7 @@ func (db *DB) BeginRun(ctx context.Context, r Run, l Limits) (Run, error) {
 	return r, nil
 }
 
-// check counts what r would be added to. Skipped runs count nowhere.
+// check counts what r would be added to. Skipped runs count nowhere, and those that run nothing not as runs.
 func (l Limits) check(ctx context.Context, q Querier, r Run) error {
 	day := Micros(r.Created.Add(-24 * time.Hour))
 	repo, key := "repo", any(r.Repo)
@@ -126,8 +130,8 @@ func (l Limits) check(ctx context.Context, q Querier, r Run) error {
 		statement string
 		args      []any
 	}{
-		{"RunsPerDay", float64(l.RunsPerDay), `select cast(count(*) as double precision) from runs where ` + repo + ` = $1 and created > $2 and state <> $3`, []any{key, day, Skipped}},
-		{"RunsPerDayOfAll", float64(l.RunsPerDayOfAll), `select cast(count(*) as double precision) from runs where installation = $1 and created > $2 and state <> $3`, []any{r.Installation, day, Skipped}},
+		{"RunsPerDay", float64(l.RunsPerDay), `select cast(count(*) as double precision) from runs where ` + repo + ` = $1 and created > $2 and state <> $3 and trigger_kind <> $4`, []any{key, day, Skipped, Acceptance}},
+		{"RunsPerDayOfAll", float64(l.RunsPerDayOfAll), `select cast(count(*) as double precision) from runs where installation = $1 and created > $2 and state <> $3 and trigger_kind <> $4`, []any{r.Installation, day, Skipped, Acceptance}},
 		{"CostPerPull", l.CostPerPull, `select coalesce(sum(cost_usd), 0) from runs where ` + repo + ` = $1 and number = $2`, []any{key, r.Number}},
 		{"CostPerDayOfRepo", l.CostPerDayOfRepo, `select coalesce(sum(cost_usd), 0) from runs where ` + repo + ` = $1 and created > $2`, []any{key, day}},
 	} {
