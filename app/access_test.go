@@ -3,17 +3,23 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // lost is the job of an installation that may not see anything any more.
@@ -126,6 +132,58 @@ func TestTell(t *testing.T) {
 			if err != nil || run.Untold != test.untold || run.State != store.Finished {
 				t.Errorf("the run is %s, untold %t, %v", run.State, run.Untold, err)
 			}
+		})
+	}
+}
+
+// An awayBucket does not read while it is away.
+type awayBucket struct {
+	blobs.Bucket
+	away *atomic.Bool
+}
+
+func (b awayBucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if b.away.Load() {
+		return nil, errors.New("503")
+	}
+	return b.Bucket.Get(ctx, key)
+}
+
+// A result that can be posted again, and whose report cannot be read at that moment, waits for it: no other end
+// is posted in its place.
+func TestTellBlobsAway(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"SQLite", "PostgreSQL"} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			url := ""
+			if where == "PostgreSQL" {
+				url = storetest.Postgres(t)
+			}
+			var away atomic.Bool
+			d := newDeskWith(t, url, awayBucket{blobs.File{Dir: t.TempDir()}, &away})
+			d.Installed = func(context.Context, event.Repo) (int64, error) { return 11, nil }
+			d.live = func(a Assignment, _ Link) {
+				text := `{"verdict": "PASS", "reasons": ["` + strings.Repeat("x", 1<<16) + `"]}`
+				if err := os.WriteFile(filepath.Join(a.Dir, "report.json"), []byte(text), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			d.finish = &Permanent{Err: errors.New("no token")}
+			d.enqueue(t, pushed())
+			if err := d.Work(t.Context(), pushed()); err != nil {
+				t.Fatal(err)
+			}
+			d.finish, d.notes, d.Runs = nil, nil, t.TempDir() // of another machine
+			away.Store(true)
+			if err := d.PublishEnded(t.Context(), ""); !errors.Is(err, store.ErrBlobsAway) || d.notes != nil {
+				t.Errorf("while they are away: %v, the host was asked %q", err, d.notes)
+			}
+			away.Store(false)
+			if err := d.PublishEnded(t.Context(), ""); err != nil {
+				t.Error(err)
+			}
+			d.want(t, "finish run1 PASS by 11")
 		})
 	}
 }

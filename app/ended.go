@@ -81,6 +81,9 @@ func (w *Worker) tellNow(ctx context.Context, run store.Run, a Assignment, why q
 	}
 	defer w.close(ctx, h)
 	if err := w.export(ctx, run); err != nil {
+		if run.Verdict != "" && (blobsAway(err) || ctx.Err() != nil) { // its report is there later
+			return err
+		}
 		w.Log.WarnContext(ctx, "published without the report", "run", run.ID, "error", err)
 	}
 	e := Ending{Kind: why, Failure: errors.New(run.Reason)}
