@@ -173,6 +173,36 @@ func TestAgainAfterAnotherBase(t *testing.T) {
 	})
 }
 
+// What is for one base is superseded when the pull request goes into another.
+func TestAnotherBaseSupersedes(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		h.busy()
+		main := h.open()
+		main.Base = "main"
+		lax := main
+		lax.Base, lax.BaseSHA = "lax", headOID // any other commit
+		lax.ID = lax.Identity()
+		a, _ := h.deliver("d1", "opened", main)
+		b, _ := h.deliver("d2", "synchronize", lax)
+		again, fresh := h.deliver("d3", "synchronize", main)
+		if !fresh {
+			t.Fatal("nothing is run for the base that it went back to")
+		}
+		for _, j := range []job.Job{a, b} {
+			if e, err := h.Queue.Get(t.Context(), j.ID); err != nil || e.Cancel != queue.Superseded {
+				t.Errorf("the job for %s is cancelled %q, %v", j.Base, e.Cancel, err)
+			}
+		}
+		h.release <- struct{}{}
+		<-h.begun
+		h.release <- struct{}{}
+		h.over(again)
+		h.wantRun(again, store.Finished)
+	})
+}
+
 // Two events for the same work that has no run yet are decided about one after the other, as the
 // configuration may want one of them only; it is run once.
 func TestAgainWhileItWaits(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -35,15 +36,24 @@ func (w *Worker) finished(ctx context.Context, f store.RunFilter) ([]store.Run, 
 }
 
 // recorded is the run whose verdict j, which accepts, has concluded again: the newest of its head that came
-// to one. There is none where that run did not come to its own end.
+// to one. There is none where that run did not come to its own end, or was about another base than the pull
+// request has now.
 func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, err error) {
 	of := ofPull(j, j.Number)
 	of.Commit = j.HeadSHA
-	last, err := w.finished(ctx, of)
-	if err != nil || len(last) == 0 {
+	runs, err := w.finished(ctx, of)
+	if err != nil || len(runs) == 0 {
 		return "", false, err
 	}
-	body, err := w.DB.File(ctx, last[0].ID, "report.json")
+	last := runs[0]
+	a, err := w.assignment(ctx, last, job.Job{})
+	if err != nil {
+		return "", false, err
+	}
+	if base := a.Job.Base; base != "" && base != j.Base || base == "" && last.BaseSHA != j.BaseSHA { // earlier versions kept no branch
+		return "", false, nil
+	}
+	body, err := w.DB.File(ctx, last.ID, "report.json")
 	if errors.Is(err, store.ErrNotFound) {
 		return "", false, nil
 	}
@@ -51,7 +61,28 @@ func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, 
 		return "", false, err
 	}
 	rep, err := report.Parse(body)
-	return last[0].ID, err == nil && rep.Outcome == report.Completed, nil //nolint:nilerr // one of another version cannot be concluded again
+	return last.ID, err == nil && rep.Outcome == report.Completed, nil //nolint:nilerr // one of another version cannot be concluded again
+}
+
+// settled reports whether nothing is to come that says more of the pull request of j, which accepts: a later
+// check run must not cover it. [queue.ErrLater]: it is being posted.
+func (w *Worker) settled(ctx context.Context, j job.Job) (bool, error) {
+	active, err := w.active(ctx, j)
+	if err != nil {
+		return false, err
+	}
+	var later error
+	for _, e := range active {
+		if e.Job.ID == j.ID || e.Job.Accept {
+			continue
+		}
+		posting, err := w.Queue.Concluded(ctx, e.Job.ID)
+		if err != nil || !posting {
+			return false, err
+		}
+		later = queue.ErrLater
+	}
+	return true, later
 }
 
 // accepted are what people accepted on the pull request of a run: of a job that

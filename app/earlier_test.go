@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -22,6 +25,7 @@ func (d *desk) earlier(t *testing.T, of store.Run, rep report.Report) store.Run 
 	if of.Job == "" {
 		of.Job = of.ID
 	}
+	of.BaseSHA = baseOID
 	if of.Created.IsZero() {
 		of.Created = d.now.Add(-time.Hour)
 	}
@@ -103,6 +107,54 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 				}
 				if record != "2222222-"+test.want || d.state(t, j) != "finished PASS" {
 					t.Errorf("%q is concluded again, want that of %s; the run is %q", record, test.want, d.state(t, j))
+				}
+			})
+		})
+	}
+}
+
+// A run is concluded again only for the base that it was about, and only where nothing is verified at that
+// moment; what is being posted is waited for.
+func TestAcceptIsOfTheLastWord(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		base string          // of the run
+		of   func(d *desk) error // has something be under way
+		want string
+	}{
+		"the same base":  {"main", nil, "finish run1 PASS"},
+		"another base":   {"feat", nil, "reply #4 no-record: Nothing was accepted: there is no finished run"},
+		"under way":      {"main", func(d *desk) error { _, err := d.Queue.Enqueue(context.Background(), pushed()); return err }, "reply #4 no-record: Nothing was accepted: the pull request is being verified"},
+		"posted now": {"main", func(d *desk) error {
+			_, err := d.Queue.Enqueue(context.Background(), pushed())
+			return errors.Join(err, d.Queue.Conclude(context.Background(), pushed().ID))
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				d.facts.Base = "main"
+				of := d.earlier(t, store.Run{ID: "first", Repo: "acme/sums", RepoID: 5}, report.Report{Verdict: report.Partial, Outcome: report.Completed})
+				if err := d.DB.Record(t.Context(), "job/"+of.ID, `{"base": "`+test.base+`"}`); err != nil {
+					t.Fatal(err)
+				}
+				if test.of != nil {
+					if err := test.of(d); err != nil {
+						t.Fatal(err)
+					}
+				}
+				j := accepts(8)
+				d.enqueue(t, j)
+				err := d.Work(t.Context(), j)
+				if test.want == "" {
+					if !errors.Is(err, queue.ErrLater) || d.notes != nil {
+						t.Errorf("error %v, the host was asked %q", err, d.notes)
+					}
+					return
+				}
+				if err != nil || len(d.notes) == 0 || !strings.HasPrefix(d.notes[len(d.notes)-1], test.want) {
+					t.Errorf("error %v, the host was asked %q, want %q at last", err, d.notes, test.want)
 				}
 			})
 		})

@@ -154,7 +154,7 @@ func (w *Worker) queued(ctx context.Context, j job.Job) error {
 			return w.Queue.Unannounce(ctx, j.ID)
 		}
 	}
-	if !w.Allow.runs(j.Installation, j.Repo) {
+	if j.Accept || !w.Allow.runs(j.Installation, j.Repo) { // it begins no run, and need not come to anything
 		return w.Queue.Unannounce(ctx, j.ID)
 	}
 	h, err := w.Hosts(ctx, j)

@@ -266,6 +266,25 @@ func shownOnce(t *testing.T, h *hall) {
 	}
 }
 
+// An acceptance that waits has no check run: one that came to nothing would cover the verdict that there is.
+func TestWaitingAcceptIsNotShown(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	h.busy()
+	j := h.comment(h.open().Number)
+	j.Accept = true
+	h.enqueue(j)
+	for range 2 {
+		h.pass()
+	}
+	h.shows("waiting", h.PullHead(sums, j.Number))
+	if due, err := h.Queue.Unannounced(t.Context(), h.Worker.Now(), nil, 9); err != nil || len(due) != 0 {
+		t.Errorf("%d are looked at again, %v", len(due), err)
+	}
+	h.release <- struct{}{}
+	h.over(j)
+}
+
 // A job that is over before it began ends its check run: one that a newer head supersedes,
 // one that is stopped, and one of which nothing is run any more.
 func TestWaitingEnds(t *testing.T) {

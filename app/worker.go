@@ -232,6 +232,13 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 			return w.skip(ctx, h, d.Job, *d.Skip)
 		}
 		if d.Job.Accept {
+			settled, err := w.settled(ctx, d.Job)
+			if err != nil {
+				return store.Run{}, err
+			}
+			if !settled {
+				return w.skip(ctx, h, d.Job, d.Job.Unsettled())
+			}
 			record, ok, err := w.recorded(ctx, d.Job)
 			if err != nil {
 				return store.Run{}, err

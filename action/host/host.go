@@ -144,7 +144,7 @@ func (h *Host) posting(j job.Job, runID string) pullrun.Posting {
 		Publish: h.GitHub.Config.Publish, Scope: h.Inputs.WorkingDirectory,
 		FailOn: cmp.Or(h.Inputs.FailOn, string(h.GitHub.Config.FailOn)), DetailsURL: detailsURL(h.Machine.Getenv),
 		Target: publish.Target{
-			Repo: h.GitHub.Repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.GitHub.Base, Job: scoped(j.ID, h.Inputs.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
+			Repo: h.GitHub.Repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: cmp.Or(j.Base, h.GitHub.Base), Job: scoped(j.ID, h.Inputs.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
 	po.EvidenceURL, po.Artifact = h.artifact()

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/verdict"
 )
 
@@ -72,7 +73,8 @@ func (h *Host) ours(ctx context.Context, a github.Artifact, sha string) (bool, e
 
 // Recorded implements [action.Host]. Only what this workflow left in this repository is
 // taken, on the pull request's own branch or on the default branch, whose workflow
-// comments start: any other could have written anything.
+// comments start: any other could have written anything. And only what is about the base
+// that the pull request has now.
 func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error) {
 	pull := h.GitHub.Pull
 	if pull == nil {
@@ -106,7 +108,7 @@ func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 		if err := verdict.Download(ctx, h.GitHub.Client, h.GitHub.Repo, a.ID, to); err != nil {
 			return false, err
 		}
-		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed {
+		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed && into(to) == pull.Base.Name {
 			h.record = to
 			return true, nil
 		}
@@ -115,6 +117,15 @@ func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 		}
 	}
 	return false, nil
+}
+
+// into is the branch that the change of a run directory went into; empty where that cannot be read.
+func into(dir string) string {
+	run, err := rundir.Read(dir, nil)
+	if err != nil {
+		return ""
+	}
+	return run.Begun.Source.BaseRef
 }
 
 // readReport reads the report of a run directory.

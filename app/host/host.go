@@ -224,7 +224,7 @@ func (h *jobHost) posting(a app.Assignment) pullrun.Posting {
 		Publish: c.Publish, FailOn: string(c.FailOn), DetailsURL: a.Details,
 		EvidenceURL: evidenceOn(a.Details),
 		Target: publish.Target{
-			Repo: h.hub.Repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.Base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
+			Repo: h.hub.Repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: cmp.Or(a.Job.Base, h.hub.Base), Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},
 	}
 	if h.hub.Pull != nil {

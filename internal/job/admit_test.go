@@ -142,7 +142,7 @@ func TestAdmit(t *testing.T) {
 		return j
 	}
 	byPull := func(j *Job) {
-		j.Trigger, j.BaseSHA, j.HeadSHA, j.Text = TriggerPullRequest, baseSHA, headSHA, &event.Text{Title: "Count", Body: "from one", Author: "alice"}
+		j.Trigger, j.Base, j.BaseSHA, j.HeadSHA, j.Text = TriggerPullRequest, "main", baseSHA, headSHA, &event.Text{Title: "Count", Body: "from one", Author: "alice"}
 	}
 	byLabel := func(j *Job) { byPull(j); j.Request = "delivery:d-1" }
 	byComment := func(j *Job) { j.Trigger, j.Request, j.Comment = TriggerComment, "comment:501", 501 }

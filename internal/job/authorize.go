@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type Facts struct {
 	Draft    bool
 	Closed   bool
 	Paths    []string // that the change touches, old names included; nil where they could not be learnt
+	Base     string   // name of the base branch now; of a pull request
 	HeadSHA  string   // now
 	BaseSHA  string   // now
 	HeadRepo int64    // id; 0: it is gone
@@ -100,7 +102,7 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 	}
 	j.GateOnly = j.automatic() && j.Trust != Trusted && c.On.Outsiders != config.OutsidersFull
 	if !j.pinned() {
-		j.HeadSHA = f.HeadSHA
+		j.HeadSHA, j.Base = f.HeadSHA, cmp.Or(f.Base, j.Base)
 		if f.BaseSHA != "" {
 			j.BaseSHA = f.BaseSHA
 		}

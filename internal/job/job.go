@@ -33,6 +33,7 @@ type Job struct {
 	Repo         event.Repo `json:"repo"`
 	Number       int        `json:"number,omitempty"`   // of the pull request; 0: none
 	Ref          string     `json:"ref,omitempty"`      // that a dispatch without a pull request is about
+	Base         string     `json:"base,omitempty"`     // branch that the pull request goes into, as the event has it, then as Authorize pinned it
 	BaseSHA      string     `json:"base_sha,omitempty"` // as the event has it, then as Authorize pinned it
 	HeadSHA      string     `json:"head_sha,omitempty"` // the same; empty until Authorize where the event names none
 	Want         string     `json:"want,omitempty"`     // commit that the person named, or its beginning

@@ -67,7 +67,7 @@ const (
 	CodeRunsPerDay    Code = "runs-per-day"   // limits.runs_per_day is reached
 	CodeCostPerPR     Code = "cost-per-pr"    // limits.cost_usd_per_pr is reached
 	CodeMachine       Code = "machine"        // who accepts is one of machines
-	CodeNoRecord      Code = "no-record"      // there is no finished run of the commit that could be concluded again
+	CodeNoRecord      Code = "no-record"      // there is no finished run of the commit into this base that could be concluded again, or another is to come
 	CodeCoolDown      Code = "cool-down"      // asked for too often within the cool-down
 )
 
@@ -120,6 +120,11 @@ func (j Job) appOnly(what string) Skip {
 func (j Job) NoRecord() Skip {
 	return j.notify(CodeNoRecord, fmt.Sprintf("Nothing was accepted: there is no finished run of `%s` whose verdict could be concluded again. "+
 		"Comment `/verify %s` for one, look at what it lists, and accept then.", change.Short(j.HeadSHA), change.Short(j.HeadSHA)))
+}
+
+// Unsettled says that nothing is accepted now, as another verdict of the pull request is to come.
+func (j Job) Unsettled() Skip {
+	return j.notify(CodeNoRecord, "Nothing was accepted: the pull request is being verified, or waits for it. Look at what that lists, and accept then.")
 }
 
 func (j Job) noPermission(p string, allow config.Permission) Skip {

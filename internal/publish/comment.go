@@ -218,14 +218,14 @@ func (p *Publisher) result(t Target, e ending) result {
 	return r
 }
 
-// late says that what the comment says must stay: it is about a newer head than r,
-// or it was verified where r is only claimed.
+// late says that what the comment says must stay: it is about a newer head than r, began
+// later than r, which is about another base, or was verified where r is only claimed.
 func (r result) late(old state, e ending) bool {
 	switch {
 	case old.Head == "" || old.Run == r.Run:
 		return false
 	case old.Head == r.Head:
-		return e.Claims && old.Note == "" && old.Verdict != report.Error
+		return e.Claims && old.Note == "" && old.Verdict != report.Error || e.Into != "" && old.Started.After(r.Started)
 	case e.Kind != Superseded:
 		return false
 	}
@@ -259,9 +259,13 @@ func notice(t Target, e ending) string {
 	switch e.Kind {
 	case Superseded:
 		s := fmt.Sprintf("> **Superseded.** This is about `%s`", short(t.HeadSHA))
-		if isHex(e.By) {
+		switch {
+		case e.Into != "":
+			s += fmt.Sprintf(" as a change of %s; the pull request goes into %s now, and this run did not look at that",
+				report.InertMarkdown(t.Base, 100), report.InertMarkdown(e.Into, 100))
+		case isHex(e.By):
 			s += fmt.Sprintf("; the head is `%s` now, which this run did not verify", short(e.By))
-		} else {
+		default:
 			s += "; there is a newer head, which this run did not verify"
 		}
 		out = append(out, s+".")

@@ -15,6 +15,7 @@ import (
 type Ending struct {
 	Kind   EndKind
 	By     string // Superseded: the head that there is now, empty where it is not known
+	Into   string // Superseded: the branch that the pull request goes into now, where that is another; untrusted
 	Claims bool   // the report was made by a job that is not trusted: it is never a success
 	Why    error  // Normal, without a report: what ended it; nil: it is not said
 }
@@ -25,7 +26,7 @@ type EndKind string
 // The ways in which a run ends. The strings are stored: do not change them.
 const (
 	Normal     EndKind = ""
-	Superseded EndKind = "superseded" // the head moved
+	Superseded EndKind = "superseded" // the head moved, or the pull request goes into another branch
 	Refused    EndKind = "refused"    // execution was required and not permitted here
 	Stopped    EndKind = "stopped"    // someone stopped it, or the machine did
 	Removed    EndKind = "removed"    // GitHub did not let it see the repository any more
@@ -107,7 +108,10 @@ func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title 
 	why := func(prefix string) string { return report.Line(prefix+rep.Headline(titleLimit), titleLimit) }
 	switch e.Kind {
 	case Superseded:
-		if isHex(e.By) {
+		switch {
+		case e.Into != "":
+			return cancelled, "superseded: it goes into another branch now"
+		case isHex(e.By):
 			return cancelled, "superseded by " + short(e.By)
 		}
 		return cancelled, "superseded"

@@ -43,7 +43,7 @@ type Target struct {
 	Repo           github.Repo
 	Number         int    // of the pull request; 0: none, so that there are no comments
 	HeadSHA        string // the commit that is verified; the check run goes there whatever happens
-	Base           string // branch that it goes into, where there is no pull request to name it; empty: not known
+	Base           string // branch that it goes into, as the run took it; empty: not known
 	Job            string // identity of the work: the external id of the check run
 	RunID          string
 	CommandComment int64         // the comment that asked; 0: none
@@ -208,7 +208,8 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	return posted, wrap("finish", t, p.setFinished(ctx, t, key, posted))
 }
 
-// compareHead makes e superseded where the pull request's head is another commit by now.
+// compareHead makes e superseded where the pull request's head is another commit by now, or it goes
+// into another branch.
 func (p *Publisher) compareHead(ctx context.Context, t Target, e *ending) error {
 	if t.Number == 0 {
 		return nil
@@ -218,8 +219,11 @@ func (p *Publisher) compareHead(ctx context.Context, t Target, e *ending) error 
 		return fmt.Errorf("compare head: %w", err)
 	}
 	e.head, e.base = pull.Head.SHA, pull.Base.Name
-	if pull.Head.SHA != t.HeadSHA {
+	switch {
+	case pull.Head.SHA != t.HeadSHA:
 		e.Kind, e.By = Superseded, pull.Head.SHA
+	case t.Base != "" && pull.Base.Name != t.Base:
+		e.Kind, e.Into = Superseded, pull.Base.Name
 	}
 	return nil
 }

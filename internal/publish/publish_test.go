@@ -193,6 +193,43 @@ func TestLateRunKeepsTheNewerResult(t *testing.T) {
 	has(t, b.ours()[0].Body, "Earlier: FAIL at "+newer[:7]+" (12:01) · PASS at "+late.HeadSHA[:7]+" (12:00, superseded)")
 }
 
+// TestAnotherBase: what a run says of a pull request that goes into another branch by now is superseded, and a
+// line below what a later run says of it there.
+func TestAnotherBase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	before, rep := b.target(1), b.passing()
+	before.Base = "main"
+	b.Push(calc, githubtest.Commit{Branch: "lax", Files: map[string]string{"lax": "lax"}})
+	b.SetBase(calc, b.n, "lax")
+	b.finish(b.publisher(nil), before, rep, Ending{})
+	comment, run := b.one(b.head)
+	has(t, comment.Body, "**Superseded.** This is about `"+b.head[:7]+"` as a change of main; the pull request goes into lax now")
+	if run.Conclusion != "cancelled" || run.Output.Title != "superseded: it goes into another branch now" {
+		t.Errorf("%s %q", run.Conclusion, run.Output.Title)
+	}
+
+	b.open()
+	late, rep := b.target(1), b.passing()
+	late.Base = "main"
+	b.clock.Advance(time.Minute)
+	b.SetBase(calc, b.n, "lax")
+	now := b.target(2)
+	now.Base = "lax"
+	b.finish(b.publisher(nil), now, b.failing(2), Ending{})
+	for range 2 {
+		b.finish(b.publisher(nil), late, rep, Ending{})
+	}
+	body := b.ours()[0].Body
+	has(t, body, "ycbot: FAIL", "finding 1", "\nEarlier: PASS at "+b.head[:7]+" (12:00, superseded)\n")
+	hasNot(t, body, "**Superseded.**", "ycbot: PASS")
+	for _, r := range b.checksOf(b.head) {
+		if want := map[string]string{late.Job: "cancelled", now.Job: "failure"}[r.ExternalID]; r.Conclusion != want {
+			t.Errorf("the check run of %s is %s, want %s", r.ExternalID, r.Conclusion, want)
+		}
+	}
+}
+
 // TestForgedMark: a mark of ours in another's comment, wherever in a comment of ours,
 // or under another's mark, is nothing of ours.
 func TestForgedMark(t *testing.T) {

@@ -100,7 +100,7 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	}
 	return job.Facts{
 		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: paths,
-		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
+		HeadSHA: s.Head.SHA, Base: s.Base.Name, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
 	}, nil
 }
 

@@ -130,7 +130,7 @@ func RunAndPost(ctx context.Context, m machine.Machine, h *GitHub, rj run.Job, v
 	}
 	poster := NewPoster(m, h.Client, Posting{
 		Publish: config.Publish{Comment: config.CommentSticky}, Status: true,
-		Target: publish.Target{Repo: h.Repo, Number: rj.Pull.Number, HeadSHA: rj.Pull.Head, Job: rj.ID, RunID: rj.ID},
+		Target: publish.Target{Repo: h.Repo, Number: rj.Pull.Number, HeadSHA: rj.Pull.Head, Base: rj.Pull.BaseRef, Job: rj.ID, RunID: rj.ID},
 	}, effects, 0)
 	defer poster.Close()
 	if err := poster.Begin(ctx); err != nil {

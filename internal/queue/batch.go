@@ -276,7 +276,7 @@ func (q *Queue) supersedeAll(ctx context.Context, tx *store.Tx, fresh []*request
 	var args []any
 	for _, r := range fresh {
 		if !r.job.Asked() && r.job.HeadSHA != "" && r.job.Number != 0 {
-			args = append(args, r.job.ID, repoKey(*r.job), strconv.Itoa(r.job.Number), r.job.HeadSHA)
+			args = append(args, r.job.ID, repoKey(*r.job), strconv.Itoa(r.job.Number))
 		}
 	}
 	if len(args) == 0 {
@@ -284,9 +284,9 @@ func (q *Queue) supersedeAll(ctx context.Context, tx *store.Tx, fresh []*request
 	}
 	// The offset keeps PostgreSQL from making a join of it, for which it reads the whole
 	// table as long as it has no statistics.
-	values, args := tx.Rows(4, args)
+	values, args := tx.Rows(3, args)
 	may, err := texts(ctx, tx, `select v.column1 from (values `+values+`) as v where exists (select 1 from jobs
-		where repo = v.column2 and number = cast(v.column3 as integer) and id <> v.column1 and head_sha <> v.column4 and cancel = '' limit 1 offset 0)`, args...)
+		where repo = v.column2 and number = cast(v.column3 as integer) and id <> v.column1 and cancel = '' limit 1 offset 0)`, args...)
 	if err != nil {
 		return fmt.Errorf("look for older jobs: %w", err)
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,7 @@ type Reason string
 
 // The reasons.
 const (
-	Superseded Reason = "superseded" // a newer head came
+	Superseded Reason = "superseded" // a newer head came, or another base
 	Stopped    Reason = "stopped"    // by a person
 	Removed    Reason = "removed"    // the App may not see the repository any more
 )
@@ -141,7 +142,7 @@ func (q *Queue) ofInstallation(ctx context.Context, tx *store.Tx, j job.Job) (id
 }
 
 // Pin keeps the head that the first stage of a job found its pull request to have, so
-// that a newer one supersedes it, and supersedes itself what is for another head,
+// that a newer one supersedes it, and supersedes itself what is for another head or base,
 // unless a person named the commit.
 func (q *Queue) Pin(ctx context.Context, j job.Job) (superseded []string, err error) {
 	err = q.db.Write(ctx, func(tx *store.Tx) error {
@@ -163,23 +164,31 @@ func (q *Queue) Pin(ctx context.Context, j job.Job) (superseded []string, err er
 }
 
 // supersede cancels the jobs of j's pull request that were stored before it and are for
-// another head. One that was reported after j stays, though it came first.
+// another head, or for another base branch. One that was reported after j stays, though it
+// came first.
 func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job) ([]string, error) {
 	if j.Number == 0 {
 		return nil, nil
 	}
 	var older, cancelled []string
 	err := tx.Each(ctx, func(scan store.Scan) error {
-		var id string
-		err := scan(&id)
-		older = append(older, id)
+		var id, head string
+		var body []byte
+		var known job.Job
+		err := scan(&id, &head, &body)
+		if err == nil {
+			err = json.Unmarshal(body, &known)
+		}
+		if head != j.HeadSHA || known.Base != "" && j.Base != "" && known.Base != j.Base {
+			older = append(older, id)
+		}
 		return err
-	}, `select j.id from jobs j join river_job r on r.id = j.river_id
+	}, `select j.id, j.head_sha, j.body from jobs j join river_job r on r.id = j.river_id
 		where j.repo = $1 and j.number = $2 and j.river_id < (select river_id from jobs where id = $3)
-			and j.head_sha <> '' and j.head_sha <> $4 and j.cancel = '' and r.state in `+notOver+`
-			and (j.event_at = 0 or cast($5 as bigint) = 0 or j.event_at <= cast($5 as bigint))
+			and j.head_sha <> '' and j.cancel = '' and r.state in `+notOver+`
+			and (j.event_at = 0 or cast($4 as bigint) = 0 or j.event_at <= cast($4 as bigint))
 		order by j.river_id`,
-		repoKey(j), j.Number, j.ID, j.HeadSHA, store.Micros(j.At))
+		repoKey(j), j.Number, j.ID, store.Micros(j.At))
 	if err != nil {
 		return nil, fmt.Errorf("list older jobs: %w", err)
 	}

@@ -161,7 +161,7 @@ func (q *Queue) Enqueue(ctx context.Context, j job.Job) (Receipt, error) {
 // Accept stores a delivery (unless its id is empty) and the job it calls for (nil: none)
 // in one transaction, and returns when both are on disk. Deliveries that come at the
 // same time share a transaction. A fresh job that comes by itself for a head that is
-// known supersedes the older jobs of its pull request that are for another head.
+// known supersedes the older jobs of its pull request that are for another head or base.
 func (q *Queue) Accept(ctx context.Context, d store.Delivery, j *job.Job) (Receipt, error) {
 	r := &request{delivery: d, job: j, done: make(chan struct{})}
 	if j != nil {

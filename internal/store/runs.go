@@ -16,7 +16,7 @@ const (
 	Running    RunState = "running"
 	Finished   RunState = "finished"   // there is a verdict
 	Failed     RunState = "failed"     // there is none
-	Superseded RunState = "superseded" // a newer head came
+	Superseded RunState = "superseded" // a newer head came, or another base
 	Stopped    RunState = "stopped"    // by a person
 	Skipped    RunState = "skipped"    // nothing was to be done; Reason says why
 )
