@@ -77,11 +77,11 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 		runs []report.Report
 		want string // the run that is concluded again; empty: none
 	}{
-		"none":                        {nil, ""},
-		"at its time limit":           {[]report.Report{partial(report.TimedOut)}, ""},
-		"complete":                    {[]report.Report{partial(report.Completed)}, "first"},
-		"the newest at its limit":     {[]report.Report{partial(report.Completed), partial(report.TimedOut)}, ""},
-		"the newest complete":         {[]report.Report{partial(report.TimedOut), partial(report.Completed)}, "second"},
+		"none":                    {nil, ""},
+		"at its time limit":       {[]report.Report{partial(report.TimedOut)}, ""},
+		"complete":                {[]report.Report{partial(report.Completed)}, "first"},
+		"the newest at its limit": {[]report.Report{partial(report.Completed), partial(report.TimedOut)}, ""},
+		"the newest complete":     {[]report.Report{partial(report.TimedOut), partial(report.Completed)}, "second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,13 +118,13 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 func TestAcceptIsOfTheLastWord(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		base string          // of the run
+		base string              // of the run
 		of   func(d *desk) error // has something be under way
 		want string
 	}{
-		"the same base":  {"main", nil, "finish run1 PASS"},
-		"another base":   {"feat", nil, "reply #4 no-record: Nothing was accepted: there is no finished run"},
-		"under way":      {"main", func(d *desk) error { _, err := d.Queue.Enqueue(context.Background(), pushed()); return err }, "reply #4 no-record: Nothing was accepted: the pull request is being verified"},
+		"the same base": {"main", nil, "finish run1 PASS"},
+		"another base":  {"feat", nil, "reply #4 no-record: Nothing was accepted: there is no finished run"},
+		"under way":     {"main", func(d *desk) error { _, err := d.Queue.Enqueue(context.Background(), pushed()); return err }, "reply #4 no-record: Nothing was accepted: the pull request is being verified"},
 		"posted now": {"main", func(d *desk) error {
 			_, err := d.Queue.Enqueue(context.Background(), pushed())
 			return errors.Join(err, d.Queue.Conclude(context.Background(), pushed().ID))

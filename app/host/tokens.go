@@ -36,7 +36,7 @@ const revokeTime = 10 * time.Second
 func (s *service) client(j job.Job, may github.Permissions) (*github.Client, error) {
 	return github.New(github.Options{
 		BaseURL: s.o.GitHubURL, Transport: hasty{s.metrics.GitHub(s.m.Client.Transport, j.Installation), s.atEnd}, Wait: s.wait, Now: s.m.Now, Log: s.log,
-		App: &github.App{ID: s.o.ID, Key: s.o.Key, Installation: j.Installation, Repository: j.Repo.Name, May: may},
+		App: &github.App{ID: s.o.ID, Key: s.o.Key, Installation: j.Installation, Repository: j.Repo.Name, RepositoryID: j.Repo.ID, May: may},
 	})
 }
 

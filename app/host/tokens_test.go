@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
@@ -138,6 +139,85 @@ func TestPublicOfNoInstallation(t *testing.T) {
 	if _, err := asks(b.Key, installed); err == nil || errors.Is(err, web.ErrUninstalled) {
 		t.Errorf("with a wrong key: %v", err)
 	}
+}
+
+// What is posted of a repository that was renamed meanwhile arrives, in the comment and the check run that there
+// are, whichever of its names a job has.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	server.AddUser("alice", 11, "User")
+	made := server.AddRepo(repo.Owner, repo.Name)
+	a := server.AddApp(7, "ycbot")
+	id := server.Install(a, map[string]string{"checks": "write", "contents": "read", "issues": "write", "pull_requests": "write"}, repo)
+	head := server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
+	n := server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
+	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
+	if err == nil {
+		err = db.Migrate(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := &service{
+		o: &Options{ID: 7, Key: a.Key, GitHubURL: server.URL}, m: machine.Machine{Client: &http.Client{Transport: http.DefaultTransport}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+		db: db, log: slog.New(slog.DiscardHandler), atEnd: func(func()) func() bool { return func() bool { return true } },
+	}
+	dir := t.TempDir()
+	do := func(run string, name github.Repo, what func(h app.Host, a app.Assignment) error) {
+		t.Helper()
+		j := job.Job{
+			ID: "job of " + run, Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Repo: event.Repo{ID: made.ID, Owner: name.Owner, Name: name.Name},
+			Number: n, HeadSHA: head, Installation: id,
+		}
+		h, err := s.host(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close(t.Context())
+		if err := what(h, app.Assignment{Job: j, Run: run, Dir: filepath.Join(dir, run)}); err != nil {
+			t.Errorf("%s: %v", run, err)
+		}
+	}
+	begin := func(h app.Host, a app.Assignment) error {
+		_, _, err := h.Learn(t.Context(), a.Job)
+		return errors.Join(err, h.Begin(t.Context(), a))
+	}
+	finish := func(h app.Host, a app.Assignment) error {
+		_, err := h.Finish(t.Context(), a, &report.Report{Schema: report.Schema, Verdict: report.Pass, Outcome: report.Completed, HeadSHA: head}, app.Ending{})
+		return err
+	}
+	both := func(h app.Host, a app.Assignment) error { return errors.Join(begin(h, a), finish(h, a)) }
+	do("first", repo, both)
+	do("in between", repo, begin)
+	now := server.Rename(repo, "products")
+	do("in between", repo, finish)
+	do("by the old name", repo, both)
+	do("by the new name", now, both)
+	if comments := server.Comments(now, n); len(comments) != 1 || !strings.HasPrefix(comments[0].Body, "<!-- ycbot:v1 acme/products#") {
+		t.Errorf("comments: %+v", comments)
+	}
+	runs := server.CheckRuns(now)
+	for _, r := range runs {
+		if r.Status != "completed" || r.Conclusion != "success" {
+			t.Errorf("the check run of %s is %s %s", r.ExternalID, r.Status, r.Conclusion)
+		}
+	}
+	if len(runs) != 4 {
+		t.Errorf("%d check runs", len(runs))
+	}
+
+	server.SetPublic(server.AddRepo(repo.Owner, repo.Name).Repo) // another one has the name
+	server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
+	server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
+	do("of another", repo, func(h app.Host, a app.Assignment) error {
+		var permanent *app.Permanent
+		if _, _, err := h.Learn(t.Context(), a.Job); !errors.As(err, &permanent) {
+			t.Errorf("the pull request of a repository that has the name now: %v", err)
+		}
+		return nil
+	})
 }
 
 // An attempt that fails after its begin was shown leaves nothing behind when its host is closed.

@@ -105,6 +105,22 @@ func TestMergeByAction(t *testing.T) {
 	}
 }
 
+// A verdict against another base is not concluded again when that is accepted.
+func TestAcceptOfAnotherBase(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	h.gaveUp(t, nil)
+	s := h.step(t, "pull_request", h.opened(), nil)
+	h.one(t, "neutral", "PARTIAL")
+	h.AddArtifact(h.repo, "ycbot", "weaker", h.repo, zipped(t, s.outputs["report-dir"]))
+	h.SetBranch(h.repo, "release", h.Head(h.repo, "main"))
+	h.SetBase(h.repo, h.pull, "release")
+	_, event := h.says("alice", "/verify accept "+h.PullHead(h.repo, h.pull)+" it is meant to")
+	if s = h.step(t, "issue_comment", event, nil); !strings.Contains(s.log, "(no-record)") || h.last() != "neutral" {
+		t.Errorf("the check is %s\n%s", h.last(), s.log)
+	}
+}
+
 // last is how the newest check run of the head has ended.
 func (h *hosted) last() string {
 	for _, c := range slices.Backward(h.CheckRuns(h.repo)) {
@@ -116,7 +132,7 @@ func (h *hosted) last() string {
 }
 
 // The same by the App, where the rule names it: a check of that name that a workflow makes
-// does not count.
+// does not count. In one case the repository is renamed before it is accepted.
 func TestMergeByApp(t *testing.T) {
 	t.Parallel()
 	for name, c := range mergeCases {
@@ -132,11 +148,15 @@ func TestMergeByApp(t *testing.T) {
 			h.deliver(t, "pull_request", h.opened())
 			h.wait(t, "run has ended")
 			h.merges(t, http.StatusMethodNotAllowed, c.before)
+			if c.more != nil {
+				h.repo = h.Rename(h.repo, "products")
+			}
+			before := len(h.CheckRuns(h.repo))
 			_, event := h.says("alice", "/verify accept "+l.head+" it is meant to")
 			h.deliver(t, "issue_comment", event)
 			h.wait(t, "run has ended")
-			if got := h.last(); got != c.after {
-				t.Errorf("the check ends as %s, want %s\n%s", got, c.after, h.outcome())
+			if got, n := h.last(), len(h.CheckRuns(h.repo)); got != c.after || n != before+1 {
+				t.Errorf("the check ends as %s, want %s; %d check runs, %d before\n%s", got, c.after, n, before, h.outcome())
 			}
 			h.merges(t, c.status, c.merged)
 		})

@@ -69,9 +69,17 @@ func TestAppItself(t *testing.T) {
 	if token, err := c.Token(t.Context()); err != nil || token != "ghs_narrow" {
 		t.Errorf("token %q, %v", token, err)
 	}
+	numbered, err := github.New(github.Options{BaseURL: url, Now: clock, App: &github.App{ID: 7, Key: key, Installation: 9, Repository: "sums", RepositoryID: 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := numbered.Token(t.Context()); err != nil {
+		t.Error(err)
+	}
 	want := []string{
 		"GET /app/hook/deliveries?per_page=100", "GET /app/hook/deliveries?cursor=b&per_page=100", "GET /app/hook/deliveries?cursor=c&per_page=100",
 		"POST /app/hook/deliveries/3/attempts", `POST /app/installations/9/access_tokens {"repositories":["sums"]}`,
+		`POST /app/installations/9/access_tokens {"repository_ids":[5]}`,
 	}
 	if got := strings.Join(calls, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("calls\n%s\nwant\n%s", got, strings.Join(want, "\n"))

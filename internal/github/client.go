@@ -31,6 +31,7 @@ type App struct {
 	Key          []byte // private key, PEM
 	Installation int64
 	Repository   string // name of the only one that the tokens are for; empty: all of the installation's
+	RepositoryID int64  // number of it, which holds whatever it is called; 0: not known
 	May          Permissions
 }
 
@@ -120,11 +121,14 @@ func (m minted) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // limit says what the tokens of an installation are for.
 func limit(installation *ghinstallation.Transport, a *App) {
-	if a.Repository == "" && a.May == (Permissions{}) {
+	if a.Repository == "" && a.RepositoryID == 0 && a.May == (Permissions{}) {
 		return
 	}
 	o := allocate(&installation.InstallationTokenOptions)
-	if a.Repository != "" {
+	switch {
+	case a.RepositoryID != 0:
+		o.RepositoryIDs = []int64{a.RepositoryID}
+	case a.Repository != "":
 		o.Repositories = []string{a.Repository}
 	}
 	if a.May != (Permissions{}) {

@@ -68,6 +68,14 @@ func word(s string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// nameless is a mark without the name of the repository, as that may have had another one; false
+// where it is no mark.
+func nameless(mark string) (rest string, ok bool) {
+	of, ours := strings.CutPrefix(mark, markOpen)
+	_, rest, ok = strings.Cut(of, "#")
+	return strings.ToLower(rest), ours && ok
+}
+
 // mine returns the comments that begin with mark and that we wrote, oldest first.
 // Anybody can write a mark: the author decides.
 func (p *Publisher) mine(ctx context.Context, t Target, mark string) ([]github.Comment, error) {
@@ -75,13 +83,15 @@ func (p *Publisher) mine(ctx context.Context, t Target, mark string) ([]github.C
 	if err != nil {
 		return nil, err
 	}
+	want, _ := nameless(mark)
 	all, err := p.GitHub.Comments(ctx, t.Repo, t.Number)
 	if err != nil && !errors.Is(err, github.ErrCut) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(c github.Comment) bool {
 		first, _, _ := strings.Cut(c.Body, "\n")
-		return c.Author.ID != me.ID || !strings.EqualFold(strings.TrimRight(first, "\r"), mark)
+		is, ok := nameless(strings.TrimRight(first, "\r"))
+		return c.Author.ID != me.ID || !ok || is != want
 	})
 	if err != nil && len(all) == 0 {
 		return nil, err // it may stand further down

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -92,6 +93,12 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	s, err := h.Client.SnapshotAt(ctx, h.Repo, j.Number, moment)
 	if err != nil {
 		return job.Facts{}, err
+	}
+	if j.Repo.ID != 0 && s.Base.RepoID != 0 && s.Base.RepoID != j.Repo.ID {
+		return job.Facts{}, &github.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("the name %s is another repository's now", h.Repo)}
+	}
+	if s.Base.Repo.Owner != "" && s.Base.Repo.Name != "" {
+		h.Repo = s.Base.Repo // it may have another name by now
 	}
 	h.Pull = s
 	var paths []string

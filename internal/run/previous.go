@@ -157,7 +157,7 @@ func (p *prepared) keepRecord(context.Context) (*rundir.Reuse, error) {
 		err = last.Err
 	case last.Problem != "":
 		err = fmt.Errorf("the recorded run is not intact: %s", last.Problem)
-	case last.Report.HeadSHA != c.HeadSHA || last.Report.PR != c.PR || last.Report.Repo != c.Repo:
+	case last.Report.HeadSHA != c.HeadSHA || last.Report.PR != c.PR: // whose it is the host knows: the repository may have had another name
 		err = fmt.Errorf("the recorded run is of %s, and not of %s", change.Short(last.Report.HeadSHA), change.Short(c.HeadSHA))
 	case last.Report.Outcome != report.Completed:
 		err = errors.New("the recorded run did not complete: ask for another with /verify")
@@ -211,7 +211,7 @@ func (p *prepared) previous(ctx context.Context, reuse *rundir.Reuse, s *snapsho
 		return none("%v", err)
 	}
 	rep := last.Report
-	if rep.Repo != p.source.Change.Repo || rep.PR != p.source.Change.PR {
+	if rep.PR != p.source.Change.PR || rep.Repo != p.source.Change.Repo && p.begun.job.Trigger == "cli" { // hosts know whose run it is
 		return none("it is of %s#%d", rep.Repo, rep.PR)
 	}
 	sides, err := p.sides(ctx, s)

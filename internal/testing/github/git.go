@@ -231,7 +231,7 @@ func (s *Server) gitHandler() http.Handler {
 func (s *Server) gitAccess(r *http.Request, name github.Repo, write bool) (github.Repo, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	repo := s.repos[key(name)]
+	repo := s.found(name)
 	_, password, given := r.BasicAuth()
 	t := s.tokens[password]
 	if t != nil {

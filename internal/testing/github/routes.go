@@ -83,16 +83,18 @@ func (s *Server) createToken(r *request) reply {
 		return refuse(http.StatusForbidden, "This installation has been suspended")
 	}
 	asked := decode[struct {
-		Repositories []string
-		Permissions  map[string]string
+		Repositories  []string
+		RepositoryIDs []int64 `json:"repository_ids"`
+		Permissions   map[string]string
 	}](r)
+	named := len(asked.Repositories) + len(asked.RepositoryIDs)
 	t := &token{who: in.app.bot, app: in.app, kind: "installation", perms: map[string]string{"metadata": "read"}, installed: true, of: in}
 	for _, repo := range in.repos {
-		if asked.Repositories == nil || slices.Contains(asked.Repositories, repo.Name) {
+		if named == 0 || slices.Contains(asked.Repositories, repo.Name) || slices.Contains(asked.RepositoryIDs, repo.ID) {
 			t.repos = append(t.repos, repo)
 		}
 	}
-	if asked.Repositories != nil && len(t.repos) != len(asked.Repositories) {
+	if named > 0 && len(t.repos) != named {
 		return refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
 	}
 	for k, v := range in.perms {
@@ -113,7 +115,7 @@ func (s *Server) createToken(r *request) reply {
 
 // getInstallation is for an App as itself.
 func (s *Server) getInstallation(r *request) reply {
-	repo := s.repos[key(github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")})]
+	repo := s.found(github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")})
 	for _, id := range slices.Sorted(maps.Keys(s.installs)) {
 		if in := s.installs[id]; in.app == r.app && !in.gone && repo != nil && slices.Contains(in.repos, repo) {
 			return ok(s.installJSON(in))

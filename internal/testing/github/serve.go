@@ -209,12 +209,27 @@ func (s *Server) handle(w http.ResponseWriter, r *request) {
 // inRepo finds the repository of the path, which the token must reach.
 func (s *Server) inRepo(h func(*request) reply) http.HandlerFunc {
 	return route(func(r *request) reply {
-		r.repo = s.repos[key(github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")})]
+		name := github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")}
+		r.repo = s.found(name)
 		if r.repo == nil || r.repo.gone || !r.token.covers(r.repo) {
 			return notFound()
 		}
+		if key(name) != key(r.repo.Repo) {
+			return s.leadOn(r, name)
+		}
 		return h(r)
 	})
+}
+
+// leadOn is the answer to who asks for a repository by a name that it had.
+func (s *Server) leadOn(r *request, name github.Repo) reply {
+	u := *r.URL
+	u.Path = strings.Replace(u.Path, "/repos/"+name.String(), "/repos/"+r.repo.String(), 1)
+	status := http.StatusTemporaryRedirect
+	if r.Method == http.MethodGet {
+		status = http.StatusMovedPermanently
+	}
+	return reply{status: status, location: u.RequestURI()}
 }
 
 // needs lets only tokens through that may: with any of perms, and for a

@@ -17,6 +17,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,7 @@ type Server struct {
 	grants   map[string]grant // by code
 	signedIn *account
 	repos    map[string]*Repo
+	moved    map[string]*Repo // by names that they had
 	calls    []Call
 	faults   map[int]Fault
 	every    *Fault
@@ -108,7 +110,7 @@ func New(tb testing.TB) *Server {
 	s := &Server{
 		t: tb, root: tb.TempDir(), empty: tb.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), lastID: 1000, remain: 4999,
 		users: map[string]*account{}, apps: map[int64]*App{}, installs: map[int64]*install{}, tokens: map[string]*token{}, grants: map[string]grant{},
-		repos: map[string]*Repo{}, faults: map[int]Fault{},
+		repos: map[string]*Repo{}, moved: map[string]*Repo{}, faults: map[int]Fault{},
 	}
 	s.git = s.gitHandler()
 	s.mux, s.site = s.routes(), s.website()
@@ -199,6 +201,31 @@ func (s *Server) newRepo(owner, name string) *Repo {
 	}
 	s.repos[key(r.Repo)] = r
 	return r
+}
+
+// Rename gives a repository another name, and returns that. Who asks for the one before is led on, until another
+// repository has it.
+func (s *Server) Rename(repo github.Repo, name string) github.Repo {
+	s.t.Helper()
+	r, to := s.repo(repo), github.Repo{Owner: repo.Owner, Name: name}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.Rename(s.dir(r.Repo), s.dir(to)); err != nil {
+		s.t.Fatal(err)
+	}
+	delete(s.repos, key(r.Repo))
+	s.moved[key(r.Repo)] = r
+	r.Repo = to
+	s.repos[key(to)] = r
+	return to
+}
+
+// found is a repository by its name, or by one that it had; nil: there is none.
+func (s *Server) found(name github.Repo) *Repo {
+	if r := s.repos[key(name)]; r != nil {
+		return r
+	}
+	return s.moved[key(name)]
 }
 
 // Resize has the API say that a repository is of so many KB, whatever it has.

@@ -124,10 +124,10 @@ func among(list []struct{ method, path, why string }, method, path string) bool 
 	return false
 }
 
-// checkResponse finds what is wrong with an answer. Refusals are passed over:
+// checkResponse finds what is wrong with an answer. Refusals and redirects are passed over:
 // the description lists few of them.
 func (o *operation) checkResponse(status int, header http.Header, body []byte) error {
-	if o == nil || status >= 400 || status == http.StatusNotModified {
+	if o == nil || status >= 300 {
 		return nil
 	}
 	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: o.in, Status: status, Header: header, Options: o.in.Options}
