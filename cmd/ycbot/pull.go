@@ -30,11 +30,11 @@ func (o *runOptions) pullFlags() error {
 // runPull does "ycbot run --pr", as verified does the rest.
 func (p *program) runPull(ctx context.Context, o *runOptions) (*report.Report, error) {
 	m := p.machine()
-	h, j, err := pullrun.Find(ctx, m, pullrun.Request{Number: o.pr, Repo: o.repo, Dir: o.dir, Head: o.head})
+	rj, err := p.job(o)
 	if err != nil {
 		return nil, err
 	}
-	rj, err := p.job(o)
+	h, j, err := pullrun.Find(ctx, m, pullrun.Request{Number: o.pr, Repo: o.repo, Dir: o.dir, Head: o.head, Config: rj.Config})
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,12 @@ func Trust(f Facts) Level {
 	return Untrusted
 }
 
+// ByMachine reports whether the author of the change is a machine: what it gives up, a
+// person must accept.
+func ByMachine(f Facts, c *config.Config) bool {
+	return f.By.Bot() || strings.HasSuffix(f.By.Login, "[bot]") || c.Machine(f.By.Login)
+}
+
 // rank orders permissions. What is not known, such as a role of an
 // organization's own, is none.
 func rank(permission string) int {
@@ -84,7 +90,7 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 		return skip(j, j.noPull())
 	}
 	j.Trust = Trust(f)
-	j.Machine = f.By.Bot() || strings.HasSuffix(f.By.Login, "[bot]") || c.Machine(f.By.Login)
+	j.Machine = ByMachine(f, c)
 	j.MayAccept = j.Trust == Trusted && !j.Machine && f.By.ID != 0 && Permitted(f.Author, c.Allow)
 	if j.Accept && c.Machine(j.Actor.Login) {
 		return skip(j, j.notify(CodeMachine, "Nothing was accepted: your account is one of `machines` in `.github/ycbot.yml`. A person has to accept."))

@@ -30,9 +30,11 @@ type Request struct {
 	Repo   string // OWNER/NAME; "": what the origin of the repository in Dir is
 	Dir    string
 	Head   string // commit to verify; "": the head of the pull request
+	Config *run.ConfigFile // that holds in place of the one at the base; nil: none
 }
 
-// Find asks GitHub for the pull request, and pins its commits.
+// Find asks GitHub for the pull request, pins its commits, and reads whether its author is a
+// machine: the configuration says so, as it does through the other doors.
 func Find(ctx context.Context, m machine.Machine, r Request) (*GitHub, job.Job, error) {
 	token, err := github.TokenOf(m.Getenv)
 	if err != nil {
@@ -61,8 +63,27 @@ func Find(ctx context.Context, m machine.Machine, r Request) (*GitHub, job.Job, 
 	default:
 		return nil, j, usage.Errorf("--head %s: the head of pull request %d is %s: give that, or the whole id of an earlier one", r.Head, r.Number, f.HeadSHA)
 	}
-	h.Config = config.Default()
+	if err := h.configure(ctx, m, f.BaseSHA, r.Config); err != nil {
+		return nil, j, err
+	}
+	j.Machine = job.ByMachine(f, h.Config)
 	return h, j, nil
+}
+
+// configure reads the configuration over the user's own, as the run does.
+func (h *GitHub) configure(ctx context.Context, m machine.Machine, baseSHA string, named *run.ConfigFile) error {
+	home, err := m.Home()
+	if err != nil {
+		return err
+	}
+	if h.Below, err = run.UserConfig(home); err != nil {
+		return err
+	}
+	if named == nil {
+		return h.ReadConfig(ctx, baseSHA)
+	}
+	h.Config, err = h.Below.With(named.Name, named.Data)
+	return err
 }
 
 // fullOID is a whole object id.
@@ -89,12 +110,12 @@ func pullRepo(ctx context.Context, m machine.Machine, r Request) (github.Repo, e
 	return github.Repo{Owner: owner, Name: repo}, nil
 }
 
-// Pin is the run of j as rj has it: with the commits of the pull request, and where the
-// change is a stranger's with the tier that this needs. sandbox is the tier that was asked
+// Pin is the run of j as rj has it: with the commits and the author of the pull request, and
+// where the change is a stranger's with the tier that this needs. sandbox is the tier that was asked
 // for, "" or auto for none.
 func (h *GitHub) Pin(rj run.Job, j job.Job, sandbox string) run.Job {
 	pinned := h.Job(j)
-	rj.Pull, rj.Trust, rj.Dir = pinned.Pull, pinned.Trust, ""
+	rj.Pull, rj.Trust, rj.Machine, rj.Dir = pinned.Pull, pinned.Trust, pinned.Machine, ""
 	if rj.Task != "" {
 		rj.Pull.Said = append(rj.Pull.Said, run.Said{Where: "The task, as --task has it", Text: rj.Task})
 	}

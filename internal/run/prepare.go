@@ -210,7 +210,7 @@ func (c configuration) digests() map[string]string {
 // configure reads the configuration: that of the base commit over the user's,
 // or the file that was named instead of the repository's.
 func (p *prepared) configure(ctx context.Context) error {
-	c, err := p.runner.userConfig()
+	c, err := UserConfig(p.runner.Home)
 	if err != nil {
 		return err
 	}
@@ -265,9 +265,9 @@ func findServices(ctx context.Context, trust string, allow []string) ([]sandbox.
 	return services, nil
 }
 
-// userConfig reads the user's own file, over which the repository's is laid.
-func (r *Runner) userConfig() (*config.Config, error) {
-	name := filepath.Join(r.Home, "config.yml")
+// UserConfig reads the user's own file below home, over which the repository's is laid.
+func UserConfig(home string) (*config.Config, error) {
+	name := filepath.Join(home, "config.yml")
 	data, err := regular.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.Default(), nil
