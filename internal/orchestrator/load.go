@@ -107,7 +107,7 @@ func (a *Agents) openLog() error {
 	if a.exchanges != nil {
 		return nil
 	}
-	log, err := openModelLog(filepath.Join(a.dir.Path, "model.jsonl"), a.dir.Redact)
+	log, err := openModelLog(filepath.Join(a.dir.Path, rundir.AnswersFile), a.dir.Redact)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
@@ -29,7 +30,7 @@ type Request struct {
 	Number int
 	Repo   string // OWNER/NAME; "": what the origin of the repository in Dir is
 	Dir    string
-	Head   string // commit to verify; "": the head of the pull request
+	Head   string          // commit to verify; "": the head of the pull request
 	Config *run.ConfigFile // that holds in place of the one at the base; nil: none
 }
 
@@ -157,8 +158,10 @@ func RunAndPost(ctx context.Context, m machine.Machine, h *GitHub, rj run.Job, v
 	if err := poster.Begin(ctx); err != nil {
 		return Done{}, err
 	}
+	var began atomic.Bool // else what lies there is another run's
+	rj.Kept = func() error { began.Store(true); return nil }
 	rep, failure := verify(ctx, rj, poster.First)
-	if rep == nil {
+	if rep == nil && began.Load() {
 		rep = Remains(m, rj.Out, failure, ctx.Err() != nil)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTime)

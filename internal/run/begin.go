@@ -50,12 +50,17 @@ func (r *Runner) begin(ctx context.Context, job Job, repeats *rundir.Recorded) (
 	if err := r.locate(ctx, b); err != nil {
 		return nil, err
 	}
+	if b.ends.err != nil && repeats == nil { // what is done again names its commits itself
+		return nil, fmt.Errorf("checkout: %w", &rundir.UsageError{Err: b.ends.err})
+	}
 	path, err := r.directory(b)
 	if err != nil {
 		return nil, err
 	}
 	b.identity = r.identity(b)
-	b.dir, err = rundir.Create(path, b.identity, rundir.Options{Redact: r.Redact, Now: r.Now, Kept: job.Kept})
+	b.dir, err = rundir.Create(path, b.identity, rundir.Options{
+		Redact: r.Redact, Now: r.Now, Kept: job.Kept, Empty: func(answered bool) error { return r.mayEmpty(ctx, b, path, answered) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +72,34 @@ func (r *Runner) begin(ctx context.Context, job Job, repeats *rundir.Recorded) (
 		return nil, fmt.Errorf("run directory %s: %w", b.dir.Path, err)
 	}
 	return b, nil
+}
+
+// mayEmpty says why the run directory at path must stay as it is, though it holds another
+// run than this: that one was paid for and can go on, or this one comes to nothing, which is
+// tried in a folder that goes again.
+func (r *Runner) mayEmpty(ctx context.Context, b *begun, path string, answered bool) error {
+	if answered && b.job.Trigger == "cli" { // others name their folders themselves
+		return &rundir.UsageError{Err: fmt.Errorf("run directory %s holds another run, which was broken off and has answers of models: \"ycbot check\" says what goes on with it; "+
+			"name another folder with --out, or remove this one", path)}
+	}
+	temp := filepath.Join(r.Home, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return err
+	}
+	out, err := os.MkdirTemp(temp, "first-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(out)
+	like, job := *r, b.job
+	like.Observe = nil
+	job.ID, job.Repo, job.Out, job.Kept = "", b.repo, out, nil
+	_, done, err := like.open(ctx, job)
+	if err != nil {
+		return err
+	}
+	done()
+	return nil
 }
 
 // record records what the run is begun with, and where its folders lie.
@@ -132,7 +165,7 @@ func (r *Runner) identity(b *begun) rundir.Identity {
 	switch p := job.Pull; {
 	case p != nil:
 		i.Range = p.Base + ".." + p.Head
-	case b.ends.err == nil: // else checkout says what is wrong
+	case b.ends.err == nil: // else what is done again names its commits itself
 		i.Range = b.ends.base.OID + ".." + b.ends.head.OID
 	}
 	if job.Config != nil {

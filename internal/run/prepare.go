@@ -41,9 +41,6 @@ type held struct {
 
 // openMirror opens the mirror and makes the folder of the run's worktrees.
 func (r *Runner) openMirror(ctx context.Context, b *begun) (*held, error) {
-	if b.ends.err != nil && b.repeats == nil { // what is done again names its commits itself
-		return nil, &rundir.UsageError{Err: b.ends.err}
-	}
 	lock, err := workspace.LockRun(ctx, b.layout.Trees)
 	if err != nil {
 		return nil, err

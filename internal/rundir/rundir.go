@@ -39,6 +39,9 @@ import (
 const Previous = "previous"
 
 const (
+	// AnswersFile has what models answered.
+	AnswersFile = "model.jsonl"
+
 	journalFile = "journal.jsonl"
 	sumsFile    = "SHA256SUMS"
 	sumsDraft   = ".SHA256SUMS" // while it is written
@@ -55,7 +58,7 @@ var ErrInUse = errors.New("another run is at work there")
 // it is no run directory.
 var files = []string{
 	"report.json", "report.md", "brief.md", journalFile, "events.jsonl", "evidence.jsonl", "spill",
-	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", StatementFile, sumsFile, sumsDraft, Previous,
+	"subagents", "sessions", AnswersFile, "report.sarif", "junit.xml", StatementFile, sumsFile, sumsDraft, Previous,
 }
 
 // A UsageError is a mistake of the caller that asked for the run. Its text says what is
@@ -100,12 +103,17 @@ type Options struct {
 	Redact func([]byte) []byte // takes secrets out of all that is written; may be nil
 	Now    func() time.Time
 	Kept   func() error // is called when the journal has an entry more; may be nil
+	// Empty is asked before a finished run, or another job, is taken out of the directory;
+	// answered says that it was broken off and has answers of models. With an error nothing
+	// is taken. May be nil.
+	Empty func(answered bool) error
 }
 
 // Create makes the directory at path, or takes it as it is where it holds the same
 // job, broken off: the run then keeps its name. A directory that holds a finished
-// run, or another job, is emptied. The error is a [UsageError] where the path cannot
-// be a run directory, and that of [ErrInUse] where it is one that a run writes to.
+// run, or another job, is emptied, unless Options.Empty says no. The error is a [UsageError]
+// where the path cannot be a run directory, and that of [ErrInUse] where it is one that a
+// run writes to.
 func Create(path string, identity Identity, o Options) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -187,8 +195,15 @@ func (d *Dir) claim(identity Identity, o Options) error {
 	if have, err = d.entries(); err != nil { // what there was may have changed meanwhile
 		return err
 	}
-	if !slices.Contains(have, sumsFile) && d.continues(identity, o) {
+	finished := slices.Contains(have, sumsFile)
+	if !finished && d.continues(identity, o) {
 		return nil
+	}
+	if o.Empty != nil && (!d.Fresh || len(have) > 1) { // the journal is there: it is locked
+		answers, err := os.Stat(filepath.Join(d.Path, AnswersFile))
+		if err := o.Empty(!finished && err == nil && answers.Size() > 0); err != nil {
+			return err
+		}
 	}
 	// The journal is emptied first: without it, what is left of a folder that was being
 	// emptied is never taken for a run that was broken off. It stays, as it is locked.
