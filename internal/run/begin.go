@@ -206,7 +206,7 @@ func (r *Runner) settings(b *begun) rundir.Settings {
 	if m := job.Models; m != nil {
 		s.Agents = &rundir.AgentSettings{
 			Agents: m.Agents, Coordinator: m.Coordinator, MaxTokens: m.MaxTokens, MaxCostUSD: m.MaxCostUSD,
-			MaxIterations: m.MaxIterations, NoBackground: m.NoBackground, Mode: job.Mode, Exec: m.Exec, Effort: m.Effort,
+			MaxIterations: m.MaxIterations, NoBackground: m.NoBackground, Mode: job.Mode, Exec: m.Exec, Effort: m.Effort, Flags: m.Flags,
 		}
 	}
 	return s

@@ -3,7 +3,9 @@ package rundir
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/report"
@@ -64,6 +66,76 @@ func (b Begun) command() string {
 		cmd += " --agents " + Quote(strings.Join(s.Agents.Agents, ","))
 	}
 	return cmd
+}
+
+// resume is the command that goes on with the run in its directory, which must be given all
+// that its identity has. For what was not recorded stands the name of what it takes.
+func (b Begun) resume() string {
+	c, s := b.Source.Change, b.Settings
+	words := []string{b.command()}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, Quote(value))
+		}
+	}
+	if c.PR != 0 {
+		add("--config", s.Config)
+	} else {
+		add("-C", b.Identity.Root)
+	}
+	switch {
+	case b.Identity.Task == "":
+	case Digest(c.Task) == b.Identity.Task && strings.IndexFunc(c.Task, unicode.IsControl) < 0:
+		add("--task", c.Task)
+	default:
+		add("--task-file", "FILE")
+	}
+	if a := s.Agents; a != nil {
+		words = append(words, a.words(s.First)...)
+	} else if s.First {
+		words = append(words, "--no-model")
+	}
+	if s.Timeout != 0 {
+		add("--timeout", s.Timeout.String())
+	}
+	if s.Network != NetworkSetup {
+		add("--network", string(s.Network))
+	}
+	if s.Refused() == "" { // else a run that is begun from the start would be refused nothing
+		add("--sandbox", string(s.Sandbox.Tier))
+	}
+	add("--out", b.Dir)
+	if s.Agents != nil && s.Agents.Exec != "" {
+		words = slices.Insert(words, 0, "YCBOT_EXEC="+Quote(s.Agents.Exec))
+	}
+	return strings.Join(words, " ")
+}
+
+// words are the flags that ask for the same of the agents; named says that the agents beside
+// verification are among them.
+func (a *AgentSettings) words(named bool) []string {
+	var words []string
+	add := func(set bool, flag, value string) {
+		if set {
+			words = append(words, flag)
+		}
+		if set && value != "" {
+			words = append(words, Quote(value))
+		}
+	}
+	for _, word := range a.Flags {
+		words = append(words, Quote(word))
+	}
+	add(len(a.Flags) == 0, "--model", "NAME")
+	add(named && len(a.Agents) > 0, "--agents", strings.Join(a.Agents, ","))
+	add(a.Coordinator, "--coordinator", "")
+	add(a.NoBackground, "--no-background", "")
+	add(a.Mode != "" && a.Mode != "verify", "--mode", a.Mode)
+	add(a.Effort != "", "--effort", a.Effort)
+	add(a.MaxTokens != 0, "--max-tokens", strconv.Itoa(a.MaxTokens))
+	add(a.MaxCostUSD != 0, "--max-cost-usd", strconv.FormatFloat(a.MaxCostUSD, 'f', -1, 64))
+	add(a.MaxIterations != 0, "--max-iterations", strconv.Itoa(a.MaxIterations))
+	return words
 }
 
 // Quote is a word as a shell takes it for one.

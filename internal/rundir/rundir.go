@@ -195,13 +195,16 @@ func (d *Dir) claim(identity Identity, o Options) error {
 	if have, err = d.entries(); err != nil { // what there was may have changed meanwhile
 		return err
 	}
-	finished := slices.Contains(have, sumsFile)
-	if !finished && d.continues(identity, o) {
-		return nil
+	other := false // job, broken off
+	if !slices.Contains(have, sumsFile) {
+		var same bool
+		if same, other = d.continues(identity, o); same {
+			return nil
+		}
 	}
 	if o.Empty != nil && (!d.Fresh || len(have) > 1) { // the journal is there: it is locked
 		answers, err := os.Stat(filepath.Join(d.Path, AnswersFile))
-		if err := o.Empty(!finished && err == nil && answers.Size() > 0); err != nil {
+		if err := o.Empty(other && err == nil && answers.Size() > 0); err != nil {
 			return err
 		}
 	}
@@ -237,22 +240,22 @@ func (d *Dir) entries() ([]string, error) {
 }
 
 // continues says whether the directory holds this same job, broken off by a version with
-// the same format, and takes over its run's name.
-func (d *Dir) continues(identity Identity, o Options) bool {
+// the same format, and takes over its run's name; other says whether it holds another one.
+func (d *Dir) continues(identity Identity, o Options) (same, other bool) {
 	j, err := journal.Open(filepath.Join(d.Path, journalFile), o.Now)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer j.Close()
 	was, ok := Lookup[Identity](j, "run", "identity")
 	if !ok || !was.same(identity) {
-		return false
+		return false, ok
 	}
 	if begun, err := Recall(d.Path, j); err == nil && begun.Readable() != nil {
-		return false
+		return false, false
 	}
 	d.ID = was.Run
-	return true
+	return true, false
 }
 
 func (d *Dir) open(o Options) (err error) {

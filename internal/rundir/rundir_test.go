@@ -113,6 +113,52 @@ func TestDirectoryOfALiveRun(t *testing.T) {
 	}
 }
 
+// What another run left is taken out of a directory only where that may be: else it is all
+// still there, and can go on.
+func TestEmptyIsAsked(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	first := begin(t, path, Identity{Run: "r1", Head: "a"})
+	if err := first.Write(AnswersFile, []byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, first)
+	no := errors.New("no")
+	var asked []bool
+	options := Options{Now: clock, Empty: func(answered bool) error { asked = append(asked, answered); return no }}
+	if _, err := Create(path, Identity{Run: "r2", Head: "b"}, options); !errors.Is(err, no) {
+		t.Errorf("another job: %v", err)
+	}
+	again := begin(t, path, Identity{Run: "r3", Head: "a"})
+	if !again.Resumed {
+		t.Error("the first job does not go on")
+	}
+	if err := again.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, again)
+	if _, err := Create(path, Identity{Run: "r4", Head: "a"}, options); !errors.Is(err, no) {
+		t.Errorf("a finished run: %v", err)
+	}
+	if _, problems, err := Verify(path); err != nil || len(problems) > 0 {
+		t.Errorf("the finished run: %q, %v", problems, err)
+	}
+	if err := os.Remove(filepath.Join(path, journalFile)); err != nil { // nothing can go on with that
+		t.Fatal(err)
+	}
+	if _, err := Create(path, Identity{Run: "r5", Head: "a"}, options); !errors.Is(err, no) {
+		t.Errorf("a part of one: %v", err)
+	}
+	fresh, err := Create(filepath.Join(path, "new"), Identity{Run: "r6"}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, fresh)
+	if want := []bool{true, false, false}; !slices.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
+}
+
 // A folder that is no run directory gets no file by being named.
 func TestAnotherFolderIsLeftAlone(t *testing.T) {
 	t.Parallel()

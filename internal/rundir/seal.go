@@ -210,7 +210,7 @@ func brokenOff(dir string) string {
 	case r.Begun.Settings.Trigger != "cli" || r.Begun.Source.Change.BaseSHA == "":
 		return "it has no SHA256SUMS: it was broken off, and goes on when what began it is given again, with this folder"
 	}
-	return "it is still running, or was broken off and goes on with: " + r.Begun.command() + " --out " + Quote(dir)
+	return "it is still running, or was broken off and goes on with: " + r.Begun.resume()
 }
 
 // compareFiles compares the files of dir with their sums and takes what it finds out

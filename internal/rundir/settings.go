@@ -86,6 +86,8 @@ type AgentSettings struct {
 	Exec string `json:"exec,omitempty"`
 
 	Effort string `json:"effort,omitempty"`
+
+	Flags []string `json:"flags,omitempty"` // that name the model
 }
 
 // tiers from the weakest to the strongest.

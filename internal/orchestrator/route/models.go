@@ -70,6 +70,7 @@ func Models(m machine.Machine, o Settings) (*orchestrator.ModelConfig, error) {
 		Name: kind + " " + name, Agents: o.Agents, Coordinator: o.Coordinator,
 		NoBackground: o.NoBackground, MaxTokens: o.MaxTokens, MaxCostUSD: o.MaxCostUSD, MaxIterations: o.MaxIterations,
 	}
+	c.Flags = flags("--provider", kind, "--model", name, "--base-url", publicURL(o.BaseURL))
 	if kind == script.Provider {
 		return scripted(c, baseURL)
 	}
@@ -114,5 +115,26 @@ func asked(m machine.Machine, c *orchestrator.ModelConfig, o Settings) (*orchest
 	c.Price, c.Rates, c.Named = r.price(o.Model), r.rates, r.named
 	c.Route, c.Preflight, c.TakesEffort = r.choose, r.preflight, r.takesEffort
 	c.Name += fmt.Sprintf(" %s %q %q", r.route.Mode, r.route.Fast, r.route.Smart)
+	c.Flags = append(c.Flags, flags("--router", string(r.route.Mode), "--fast-model", r.route.Fast, "--smart-model", r.route.Smart)...)
 	return c, nil
+}
+
+// flags are those of pairs of flag and value that have a value.
+func flags(pairs ...string) []string {
+	var out []string
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			out = append(out, pair...)
+		}
+	}
+	return out
+}
+
+// publicURL is the URL of a provider as it may be written down: one with a secret in it
+// stays with who gave it.
+func publicURL(given string) string {
+	if strings.ContainsAny(given, "@?") {
+		return "URL"
+	}
+	return given
 }
