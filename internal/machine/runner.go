@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -64,9 +63,6 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		return nil, nil, fmt.Errorf("%w: install git and try again", err)
 	}
 	g.Temp = temp
-	if dir := cmp.Or(m.Getenv("XDG_CONFIG_HOME"), filepath.Join(m.Getenv("HOME"), ".config")); filepath.IsAbs(dir) {
-		g.Excludes = filepath.Join(dir, "git", "ignore")
-	}
 	rules, err := m.OperatorRules()
 	if err != nil {
 		return nil, nil, err

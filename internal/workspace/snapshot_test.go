@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/objects"
 )
 
@@ -71,6 +73,72 @@ func TestSnapshot(t *testing.T) {
 	}
 	if out := user(t, dir, "count-objects", "-v"); strings.Contains(out, s.Commit) {
 		t.Error("written into the user's repository")
+	}
+}
+
+// What the user's own git ignores is no part of a snapshot, wherever the pattern stands.
+func TestSnapshotIgnores(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files map[string]string // of HOME
+		env   []string
+		local string // core.excludesFile of the repository
+		want  []string
+	}{
+		"nothing":            {want: []string{".env", "x.mine"}},
+		"the usual place":    {files: map[string]string{".config/git/ignore": ".env\n"}, want: []string{"x.mine"}},
+		"XDG_CONFIG_HOME":    {files: map[string]string{"xdg/git/ignore": ".env\n"}, env: []string{"XDG_CONFIG_HOME=HOME/xdg"}, want: []string{"x.mine"}},
+		"named by the user":  {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", ".config/git/ignore": "*.mine\n"}, want: []string{"x.mine"}},
+		"named by an include": {files: map[string]string{
+			".gitconfig": "[include]\n\tpath = more\n", "more": "[core]\n\texcludesfile = ~/.mine\n", ".mine": ".env\n",
+		}, want: []string{"x.mine"}},
+		"GIT_CONFIG_GLOBAL": {
+			files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", "other": "[core]\n\texcludesFile = ~/.others\n", ".mine": ".env\n", ".others": "*.mine\n"},
+			env:   []string{"GIT_CONFIG_GLOBAL=HOME/other"}, want: []string{".env"},
+		},
+		"the machine's":          {files: map[string]string{"etc": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n"}, env: []string{"GIT_CONFIG_SYSTEM=HOME/etc"}, want: []string{"x.mine"}},
+		"named by the repository": {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", "here": "*.mine\n"}, local: "~/here", want: []string{".env"}},
+		"that is not there":       {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".config/git/ignore": ".env\n"}, want: []string{".env", "x.mine"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, home := newRepo(t), t.TempDir()
+			write(t, home, tt.files)
+			if tt.local != "" {
+				user(t, dir, "config", "core.excludesFile", tt.local)
+			}
+			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_SYSTEM=/dev/null"}
+			for _, kv := range tt.env {
+				env = append(env, strings.ReplaceAll(kv, "HOME/", home+"/"))
+			}
+			g := must[*git.Git](t)(git.New("git", env, slog.New(slog.DiscardHandler)))
+			g.Temp = t.TempDir()
+			r, m := open(t, g, dir)
+			head := must[string](t)(r.Resolve(t.Context(), "HEAD"))
+			write(t, dir, map[string]string{".env": "STRIPE=rk_live\n", "x.mine": "mine\n"})
+			s := must[Snapshot](t)(m.Snapshot(t.Context(), r, "wip"))
+			var got []string
+			for _, f := range must[[]change.File](t)(m.Diff(t.Context(), head, s.Commit)) {
+				got = append(got, f.Path)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+// Patterns that are no file are an error: a pipe would be waited for.
+func TestSnapshotIgnoresNoPipe(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, ".git", "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	user(t, dir, "config", "core.excludesFile", filepath.Join(dir, ".git", "pipe"))
+	r, m, _ := imported(t, dir)
+	if s, err := m.Snapshot(t.Context(), r, "wip"); err == nil || !strings.Contains(err.Error(), "core.excludesFile") {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

@@ -145,11 +145,11 @@ func (w *stage) kind(path string) fileKind {
 
 // untracked lists new files. Repositories inside this one are left out.
 func (w *stage) untracked(ctx context.Context) ([]string, error) {
-	excludes := w.m.git.Excludes
-	if excludes == "" {
-		excludes = os.DevNull
+	list, err := w.index.Excluding(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
 	}
-	out, err := w.m.git.Run(ctx, w.index.Call("-c", "core.excludesFile="+excludes, "ls-files", "-z", "--others", "--exclude-standard"))
+	out, err := w.m.git.Run(ctx, list)
 	if err != nil {
 		return nil, err
 	}

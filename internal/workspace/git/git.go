@@ -8,6 +8,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,9 +42,8 @@ const maxOutput = 1 << 28
 // A Git runs the git command with fixed settings and an environment of its own.
 // It is safe for concurrent use.
 type Git struct {
-	// Excludes names the operator's own file of ignore patterns (usually
-	// ~/.config/git/ignore), which snapshots respect beside the repository's;
-	// may be empty.
+	// Excludes names the file of ignore patterns that the operator has where no setting
+	// names one (usually ~/.config/git/ignore); empty: there is none.
 	Excludes string
 	// Temp is where short-lived views are made; empty: the system's folder.
 	Temp string
@@ -52,6 +53,7 @@ type Git struct {
 
 	path    string
 	env     []string
+	user    []string // env with what names the user's settings
 	version string
 }
 
@@ -59,7 +61,8 @@ type Git struct {
 // env) and returns ErrNoGit when it is missing or too old. Of env, variables
 // that would steer git itself or the dynamic linker are left out.
 func New(path string, env []string, log *slog.Logger) (*Git, error) {
-	g := &Git{env: cleanEnv(env), Log: log}
+	g := &Git{Excludes: excludes(env), env: cleanEnv(env), Log: log}
+	g.user = withSettings(g.env, env)
 	found, err := lookPath(path, g.env)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
@@ -110,6 +113,39 @@ func cleanEnv(env []string) []string {
 		"GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes",
 	)
+}
+
+// withSettings is clean, the cleaned env, with which git finds the settings of the user and
+// of the machine.
+func withSettings(clean, env []string) []string {
+	var out []string
+	for _, kv := range clean {
+		if !hasAnyPrefix(kv, "GIT_CONFIG_") {
+			out = append(out, kv)
+		}
+	}
+	for _, kv := range env {
+		if hasAnyPrefix(kv, "GIT_CONFIG_", "XDG_CONFIG_HOME=") {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// excludes is where git looks for the operator's ignore patterns by itself.
+func excludes(env []string) string {
+	var home, config string
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "HOME="); ok {
+			home = v
+		} else if v, ok := strings.CutPrefix(kv, "XDG_CONFIG_HOME="); ok {
+			config = v
+		}
+	}
+	if dir := cmp.Or(config, filepath.Join(home, ".config")); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "git", "ignore")
+	}
+	return ""
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
@@ -175,6 +211,7 @@ type Call struct {
 	GitDir   string   // repository; empty: found from Dir
 	Env      []string // more environment
 	Protocol string   // transports allowed, colon-separated; empty: none at all
+	Settings bool     // those of the user and of the machine count: to read one, and nothing else
 	Stdin    io.Reader
 	Max      int64 // bytes of output; 0: 256 MiB
 	Args     []string
@@ -248,7 +285,11 @@ func (g *Git) Stream(ctx context.Context, c Call, stdout io.Writer) error {
 	if protocol == "" {
 		protocol = "none"
 	}
-	cmd.Env = append(g.env[:len(g.env):len(g.env)], "GIT_ALLOW_PROTOCOL="+protocol)
+	env := g.env
+	if c.Settings {
+		env = g.user
+	}
+	cmd.Env = append(env[:len(env):len(env)], "GIT_ALLOW_PROTOCOL="+protocol)
 	cmd.Env = append(cmd.Env, c.Env...)
 	cmd.Stdin = c.Stdin
 	cmd.Stdout = stdout
