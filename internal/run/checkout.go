@@ -211,16 +211,15 @@ func refs(ctx context.Context, repo *repository.Repository, job Job) (base, head
 }
 
 // dirtyRange compares the working tree with where its branch left the default
-// branch; on the default branch itself, with its last commit.
+// branch; on the default branch itself, with its last commit, whatever was before that.
 func dirtyRange(ctx context.Context, repo *repository.Repository) (base, head repository.Ref, err error) {
 	oid, err := repo.Resolve(ctx, "HEAD")
 	if err != nil {
 		return base, head, err
 	}
 	head = repository.Ref{Name: "HEAD", OID: oid}
-	base, _, err = repo.DefaultRange(ctx)
-	if err != nil || base.Name == "HEAD~1" {
-		return head, head, nil //nolint:nilerr // without a default branch there is still the last commit
+	if base, _, err = repo.DefaultRange(ctx); base.Name == "HEAD~1" {
+		return head, head, nil //nolint:nilerr // that there is none, or that it is not here
 	}
-	return base, head, nil
+	return base, head, err
 }
