@@ -128,6 +128,10 @@ func TestDoctorGitHub(t *testing.T) {
 	look(h.Token("bob", nil, "personal")).has(t, "github", doctor.Warning, "acme/sums: read")
 	look(h.Token("mallory", nil, "personal")).has(t, "github", doctor.Warning, "does not see acme/sums")
 	look(h.token).has(t, "github", doctor.OK, "acme/sums can be read")
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "remote", "set-url", "origin", "git@gitlab.com:"+h.repo.String()).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	look(h.Token("alice", nil, "personal")).has(t, "github", doctor.Warning, "origin is on gitlab.com, which is not asked")
 	v = look("ghp_nobodysToken0123456789")
 	v.has(t, "github", doctor.Issue, "refuses the token")
 	if v.code != 1 {

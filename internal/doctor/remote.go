@@ -143,9 +143,14 @@ func (in Input) github(ctx context.Context, c *area) {
 
 // access asks what the token may do in the repository here.
 func (in Input) access(ctx context.Context, c *area, client *github.Client) {
-	repo, ok := in.origin(ctx)
+	repo, host, ok := in.origin(ctx)
 	if !ok {
 		c.skip("", "no repository of GitHub's here to ask about")
+		return
+	}
+	if !github.Serves(in.Machine.Getenv, host) {
+		c.warn("have GITHUB_API_URL name the API of that host, as https://HOST/api/v3, where it is a GitHub; else name the repository: ycbot run --pr N --repo OWNER/NAME",
+			"origin is on %s, which is not asked", host)
 		return
 	}
 	access, err := client.Access(ctx, repo)
@@ -171,18 +176,18 @@ func (in Input) access(ctx context.Context, c *area, client *github.Client) {
 	}
 }
 
-// origin is the repository of GitHub's that the one in dir was cloned from.
-func (in Input) origin(ctx context.Context) (github.Repo, bool) {
+// origin is the hosted repository that the one in dir was cloned from, and its host.
+func (in Input) origin(ctx context.Context) (repo github.Repo, host string, ok bool) {
 	g, err := git.New("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
-		return github.Repo{}, false
+		return github.Repo{}, "", false
 	}
 	r, err := repository.Discover(ctx, g, in.Dir)
 	if err != nil {
-		return github.Repo{}, false
+		return github.Repo{}, "", false
 	}
 	owner, name, ok := strings.Cut(r.Name, "/")
-	return github.Repo{Owner: owner, Name: name}, ok && !strings.Contains(name, "/")
+	return github.Repo{Owner: owner, Name: name}, r.Host, ok
 }
 
 // app looks at the settings of the App, here and on GitHub.

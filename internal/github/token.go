@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"errors"
+	"net/url"
 	"strings"
 )
 
@@ -20,8 +21,23 @@ func ServerOf(api, named string) string {
 	if named != "" {
 		return strings.TrimRight(named, "/")
 	}
-	if host, ok := strings.CutSuffix(strings.TrimRight(api, "/"), "/api/v3"); ok {
+	api = strings.TrimRight(api, "/")
+	if host, ok := strings.CutSuffix(api, "/api/v3"); ok {
 		return host
 	}
+	if host, ok := strings.CutPrefix(api, "https://api."); ok && !strings.Contains(host, "/") {
+		return "https://" + host // of github.com, and of companies at ghe.com
+	}
 	return "https://github.com"
+}
+
+// Serves reports whether a repository whose git URL names this host is one of the GitHub
+// whose API the environment names.
+func Serves(getenv func(string) string, host string) bool {
+	api, named := getenv("GITHUB_API_URL"), getenv("GITHUB_SERVER_URL")
+	if api == "" { // then it is github.com's, whatever the other says
+		named = ""
+	}
+	u, err := url.Parse(ServerOf(api, named))
+	return err == nil && strings.TrimPrefix(strings.ToLower(host), "ssh.") == strings.ToLower(u.Hostname())
 }

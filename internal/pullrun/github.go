@@ -52,7 +52,7 @@ func New(m machine.Machine, token string) (*GitHub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &GitHub{Client: c, Token: token, Server: cmp.Or(m.Getenv("GITHUB_SERVER_URL"), "https://github.com")}, nil
+	return &GitHub{Client: c, Token: token, Server: github.ServerOf(m.Getenv("GITHUB_API_URL"), m.Getenv("GITHUB_SERVER_URL"))}, nil
 }
 
 // Learn asks what the decision about j depends on.

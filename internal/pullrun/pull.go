@@ -102,6 +102,10 @@ func pullRepo(ctx context.Context, m machine.Machine, r Request) (github.Repo, e
 		if err != nil {
 			return github.Repo{}, fmt.Errorf("%w; or name the repository with --repo OWNER/NAME", err)
 		}
+		if found.Host != "" && !github.Serves(m.Getenv, found.Host) {
+			return github.Repo{}, usage.Errorf("origin is on %s, and %s is the API of another host: name the repository with --repo OWNER/NAME, "+
+				"or have GITHUB_API_URL name the API of your GitHub, as https://HOST/api/v3", found.Host, cmp.Or(m.Getenv("GITHUB_API_URL"), github.DefaultBaseURL))
+		}
 		name = found.Name
 	}
 	owner, repo, ok := strings.Cut(name, "/")

@@ -1,16 +1,20 @@
 package pullrun
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/run"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // finder has a repository on a GitHub, and a machine on which a person asks for its pull requests.
@@ -69,6 +73,42 @@ func TestFindMachines(t *testing.T) {
 		}
 		if rj := h.Pin(run.Job{}, j, ""); j.Machine != tt.want || rj.Machine != tt.want {
 			t.Errorf("%+v: the job says %v, the run %v", tt, j.Machine, rj.Machine)
+		}
+	}
+}
+
+// The repository that is asked about is origin's, on the host that it is on, or the one that
+// was named.
+func TestPullRepo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		origin, api, named string
+		want               string // "": it is refused
+	}{
+		{origin: "git@github.com:acme/widget.git", want: "acme/widget"},
+		{origin: "git@gitlab.com:acme/widget.git"},
+		{origin: "git@gitlab.com:acme/widget.git", named: "acme/widget", want: "acme/widget"},
+		{origin: "git@ghe.corp:team/app.git"},
+		{origin: "git@ghe.corp:team/app.git", api: "https://ghe.corp/api/v3", want: "team/app"},
+		{origin: "work:acme/widget.git"},
+		{origin: "/srv/git/widget"},
+	} {
+		dir := t.TempDir()
+		for _, args := range [][]string{{"init", "-q"}, {"remote", "add", "origin", tt.origin}} {
+			cmd := exec.Command("git", args...)
+			cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %q: %v\n%s", args, err, out)
+			}
+		}
+		m := machine.Machine{Env: []string{"PATH=" + os.Getenv("PATH"), "GITHUB_API_URL=" + tt.api}, Log: slog.New(slog.DiscardHandler)}
+		repo, err := pullRepo(t.Context(), m, Request{Number: 7, Repo: tt.named, Dir: dir})
+		var wrong *usage.Error
+		switch {
+		case tt.want == "" && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), "--repo OWNER/NAME")):
+			t.Errorf("%+v: %v, %v", tt, repo, err)
+		case tt.want != "" && (err != nil || repo.String() != tt.want):
+			t.Errorf("%+v: %v, %v", tt, repo, err)
 		}
 	}
 }

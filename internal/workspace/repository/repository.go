@@ -31,6 +31,7 @@ type Repository struct {
 	GitDir    string     // its own git directory; of a linked worktree, the one inside CommonDir
 	CommonDir string     // where objects and configuration are
 	Name      string     // "owner/name" from the URL of origin when it looks like one, else Root's last element
+	Host      string     // of that URL, without a port; "" where Name is not from it
 	Format    string     // object format, "sha1" or "sha256"
 	Shallow   bool       // history is cut off
 	Partial   bool       // objects are missing that its remote is to supply when asked
@@ -151,8 +152,8 @@ func (r *Repository) settings(ctx context.Context) error {
 	r.Partial = promisor != ""
 	r.Remote.URL = r.absoluteURL(urls[promisor])
 	r.Name = filepath.Base(r.Root)
-	if name, ok := nameFromURL(urls["origin"]); ok {
-		r.Name = name
+	if host, name, ok := nameFromURL(urls["origin"]); ok {
+		r.Host, r.Name = host, name
 	}
 	return nil
 }
@@ -174,25 +175,25 @@ func (r *Repository) absoluteURL(u string) string {
 }
 
 var (
-	scpURL   = pattern.New(`^(?:[^/@]+@)?[^/:]+:([^:]*)$`)
+	scpURL   = pattern.New(`^(?:[^/@]+@)?([^/:]+):([^:]*)$`)
 	ownerSeg = pattern.New(`^[A-Za-z0-9_.-]+$`)
 )
 
-// nameFromURL returns "owner/name" of a hosted repository's URL.
-func nameFromURL(raw string) (string, bool) {
+// nameFromURL returns the host and "owner/name" of a hosted repository's URL.
+func nameFromURL(raw string) (host, name string, ok bool) {
 	path := ""
 	if strings.Contains(raw, "://") {
 		u, err := url.Parse(raw)
 		if err != nil || u.Host == "" || u.Scheme == "file" {
-			return "", false
+			return "", "", false
 		}
-		path = u.Path
+		host, path = u.Hostname(), u.Path
 	} else if m := scpURL.FindStringSubmatch(raw); m != nil {
-		path = m[1]
+		host, path = m[1], m[2]
 	}
 	owner, name, ok := strings.Cut(strings.TrimSuffix(strings.Trim(path, "/"), ".git"), "/")
 	if !ok || !ownerSeg.MatchString(owner) || !ownerSeg.MatchString(name) {
-		return "", false
+		return "", "", false
 	}
-	return owner + "/" + name, true
+	return host, owner + "/" + name, true
 }

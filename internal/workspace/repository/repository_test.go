@@ -17,7 +17,7 @@ func TestDiscover(t *testing.T) {
 	dir := newRepo(t)
 	user(t, dir, "remote", "add", "origin", "git@github.com:acme/widget.git")
 	r := must[*Repository](t)(Discover(t.Context(), g, filepath.Join(dir, "src")))
-	if r.Root != dir || r.Name != "acme/widget" || r.Format != "sha1" || r.Shallow || r.Partial {
+	if r.Root != dir || r.Name != "acme/widget" || r.Host != "github.com" || r.Format != "sha1" || r.Shallow || r.Partial {
 		t.Errorf("got %+v", r)
 	}
 	bare := filepath.Join(dir, "evil.git")
@@ -32,19 +32,20 @@ func TestDiscover(t *testing.T) {
 func TestNameFromURL(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"https://github.com/o/r.git":        "o/r",
-		"https://user:pw@github.com/o/r":    "o/r",
-		"ssh://git@ghe.example.org:22/o/r/": "o/r",
-		"git@github.com:o/r.git":            "o/r",
-		"https://gitlab.com/a/b/c":          "",
-		"/srv/git/o/r":                      "",
-		"file:///o/r":                       "",
-		"../up":                             "",
-		"":                                  "",
-		"https://github.com/o/r x":          "",
+		"https://github.com/o/r.git":        "github.com o/r",
+		"https://user:pw@github.com/o/r":    "github.com o/r",
+		"ssh://git@ghe.example.org:22/o/r/": "ghe.example.org o/r",
+		"git@github.com:o/r.git":            "github.com o/r",
+		"work:o/r.git":                      "work o/r",
+		"https://gitlab.com/a/b/c":          " ",
+		"/srv/git/o/r":                      " ",
+		"file:///o/r":                       " ",
+		"../up":                             " ",
+		"":                                  " ",
+		"https://github.com/o/r x":          " ",
 	} {
-		if got, _ := nameFromURL(raw); got != want {
-			t.Errorf("nameFromURL(%q) = %q, want %q", raw, got, want)
+		if host, name, _ := nameFromURL(raw); host+" "+name != want {
+			t.Errorf("nameFromURL(%q) = %q %q, want %q", raw, host, name, want)
 		}
 	}
 }
