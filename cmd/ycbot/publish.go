@@ -28,7 +28,7 @@ func publishCommand(p *program) *cobra.Command {
 		Short: "Post what a finished run found: comment, check run or commit status",
 		Long: `Post the run in DIR on the pull request that it is about. No model takes part:
 the directory is checked first, as "ycbot check" does, and nothing is posted of one
-that is not intact. Posting again changes nothing.
+that is not intact, or of a run of no pull request. Posting again changes nothing.
 
 The token comes from GITHUB_TOKEN or GH_TOKEN. A person's token posts a comment and
 a commit status; the token of a workflow posts a comment and a check run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -170,5 +171,42 @@ func TestForgedRecord(t *testing.T) {
 	}
 	if s := step("pull_request", pushed); s.outputs["verdict"] != "PASS" || !strings.Contains(s.log, "verified the same files") {
 		t.Errorf("an honest last run: %q\n%s", s.outputs, s.log)
+	}
+}
+
+// A run of one's own repository is not posted, wherever that was cloned from: its base, its
+// configuration and how far it went are a person's choice.
+func TestPublishOfNoPull(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	dir := filepath.Join(t.TempDir(), "repo")
+	makeChange(t, dir, sumBase, sumHead)
+	h.Import(h.repo, dir)
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "remote", "add", "origin", "git@github.com:"+h.repo.String()+".git").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, args := range map[string][]string{"committed": {"--base", "HEAD", "--head", "HEAD"}, "not committed": {"--dirty"}} {
+		write(t, filepath.Join(dir, "sum.sh"), "# "+name+"\necho $(($1 + $2))\n")
+		out := filepath.Join(t.TempDir(), "out")
+		run := func(args ...string) string {
+			cmd := realProgram(t, h.home, args...)
+			cmd.Dir = dir
+			cmd.Env = append(cmd.Env, "GITHUB_API_URL="+h.URL, "GH_TOKEN="+h.Token("alice", nil, "personal"))
+			log, _ := cmd.CombinedOutput()
+			return string(log)
+		}
+		if log := run(append([]string{"run", "--sandbox", "none", "--out", out}, args...)...); !strings.Contains(log, "VERDICT: PASS") {
+			t.Fatalf("%s:\n%s", name, log)
+		}
+		if log := run("publish", out); !strings.Contains(log, "is not the run of a pull request (but of acme/sums): only one of a pull request can be posted; see ycbot run --pr") {
+			t.Errorf("%s:\n%s", name, log)
+		}
+	}
+	head, err := exec.CommandContext(t.Context(), "git", "-C", dir, "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if statuses := h.Statuses(h.repo, strings.TrimSpace(string(head))); len(statuses) > 0 {
+		t.Errorf("posted: %+v", statuses)
 	}
 }

@@ -47,8 +47,8 @@ func Publish(ctx context.Context, m machine.Machine, h *GitHub, how Presentation
 	}
 	rep, end := c.Report, publish.Ending{}
 	owner, name, ok := strings.Cut(rep.Repo, "/")
-	if !ok {
-		return Published{}, fmt.Errorf("%s is the run of a local repository (%s): only a run of a pull request can be posted; see ycbot run --pr", dir, rep.Repo)
+	if !ok || rep.Dirty || rep.PR == 0 && e == nil { // what a person chose to compare says nothing of the commit
+		return Published{}, fmt.Errorf("%s is not the run of a pull request (but of %s): only one of a pull request can be posted; see ycbot run --pr", dir, rep.Repo)
 	}
 	h.Repo = github.Repo{Owner: owner, Name: name}
 	if end.Claims, err = h.provenance(ctx, e, rep); err != nil {
