@@ -55,7 +55,12 @@ Exit codes: 0 all cases have their line, 3 it could not be done, 130 cancelled.`
   ycbot backtest table --format markdown
   ycbot backtest --repos ~/src --last 5 --arms good,undone --out study/`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.backtest(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := given(cmd, "repos", "out", "resume"); err != nil {
+				return err
+			}
+			return p.backtest(cmd.Context(), o)
+		},
 	}
 	shared := cmd.PersistentFlags()
 	shared.SortFlags = false

@@ -25,6 +25,17 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	return best
 }
 
+// given refuses flags that were given without a value, as by a variable that is not set: what
+// holds without them is not what was asked for.
+func given(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
+			return usage.Errorf("--%s is empty: give it a value, or leave it out", name)
+		}
+	}
+	return nil
+}
+
 // A choice is a flag that takes one of a few words.
 type choice struct {
 	value string

@@ -102,6 +102,9 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
   ycbot run --format json --out report/`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := given(cmd, "base", "head", "repo", "task-file", "agents-dir", "config", "previous", "out"); err != nil {
+				return err
+			}
 			o.pull = cmd.Flags().Changed("pr")
 			return p.run(cmd.Context(), o)
 		},
@@ -276,8 +279,8 @@ func (p *program) models(o *runOptions) (*orchestrator.ModelConfig, error) {
 // unasked refuses flags that have no effect where no model is asked.
 func (o *runOptions) unasked() error {
 	if o.noModel {
-		if len(o.agents) > 0 || o.coordinator {
-			return usage.Errorf("--no-model asks no agent: leave --agents and --coordinator out")
+		if len(o.agents) > 0 || o.coordinator || o.mode.value != "verify" {
+			return usage.Errorf("--no-model asks no agent: leave --agents, --coordinator and --mode out")
 		}
 		return nil
 	}
@@ -295,6 +298,8 @@ func (o *runOptions) unasked() error {
 		{"--max-cost-usd", o.maxCost != 0},
 		{"--max-iterations", o.maxIterations != 0},
 		{"--fetch-hosts", len(o.fetchHosts) > 0},
+		{"--mode", o.mode.value != "verify"},
+		{"--agents-dir", o.agentsDir != ""},
 	} {
 		if f.set {
 			return usage.Errorf("%s is for agents, and no model is named: give --model NAME or set YCBOT_MODEL, or leave it out", f.name)
