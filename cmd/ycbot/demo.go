@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -57,7 +60,7 @@ func (p *program) demo(ctx context.Context) error {
 	if _, err := git.New("git", p.env, p.log()); err != nil {
 		return fmt.Errorf("%w: install git and try again", err)
 	}
-	repo, err := p.demoRepository(ctx, filepath.Join(home, "demo"))
+	repo, err := p.demoRepository(ctx, filepath.Join(home, "demo-repository"))
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -114,12 +117,32 @@ func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error 
 	return err
 }
 
-// demoRepository makes the repository again: main, and a branch for each change.
-func (p *program) demoRepository(ctx context.Context, dir string) (string, error) {
+// demoMark is the file by which the repository of the demo is known. Git ignores it.
+const demoMark = ".ycbot-demo"
+
+// demoFolder makes dir an empty folder but for the mark. What is there already goes where a
+// demo has made it.
+func demoFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	marked := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == demoMark })
+	if len(entries) > 0 && !marked {
+		return fmt.Errorf("%s was not made by a demo: move it elsewhere, or have ycbot keep its files in another folder with YCBOT_HOME", dir)
+	}
 	if err := os.RemoveAll(dir); err != nil {
-		return "", err
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, demoMark), nil, 0o600)
+}
+
+// demoRepository makes the repository again: main, and a branch for each change.
+func (p *program) demoRepository(ctx context.Context, dir string) (string, error) {
+	if err := demoFolder(dir); err != nil {
 		return "", err
 	}
 	data, err := demoFiles.ReadFile("demo/repository.txtar")
@@ -157,7 +180,13 @@ func (p *program) demoRepository(ctx context.Context, dir string) (string, error
 		}
 		return git("commit", "-q", "-m", title)
 	}
-	if err := git("init", "-q", "-b", "main"); err != nil {
+	if err := git("init", "-q", "-b", "main", "--template="); err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "info", "exclude"), []byte(demoMark+"\n"), 0o600); err != nil {
 		return "", err
 	}
 	if err := commit("base", "a box office"); err != nil {
