@@ -233,6 +233,7 @@ func (p *prepared) configure(ctx context.Context) error {
 		out.values = f.Over(out.values)
 		p.source.Notes = append(p.source.Notes, "the operator's file decides about "+strings.Join(f.Keys, ", ")+", whatever the repository's says")
 	}
+	p.source.Notes = append(p.source.Notes, heldLimits(out.values.Limits, p.begun.job)...)
 	out.sum, out.data = rundir.Digest(string(data)), data
 	p.config = out
 	p.services, err = findServices(ctx, p.begun.job.Trust, out.values.Network.Allow)
@@ -320,13 +321,34 @@ func seen(p *Pull) *tool.Pull {
 	return p.Seen
 }
 
-// withLimit gives a run its time, by the operator or else the configuration. What is left of a cancelled or expired run is a
-// report that says so.
-func withLimit(ctx context.Context, timeout time.Duration, c configuration) (context.Context, context.CancelFunc) {
-	if timeout == 0 {
-		timeout = c.values.Limits.Under(config.Limits{}).Timeout
-	}
+// withLimit gives a run its time: what was asked for, under the configuration's limit. What is
+// left of a cancelled or expired run is a report that says so.
+func withLimit(ctx context.Context, asked time.Duration, c configuration) (context.Context, context.CancelFunc) {
+	timeout := c.values.Limits.Under(config.Limits{Timeout: asked}).Timeout
 	return context.WithTimeoutCause(ctx, timeout, &timeLimit{timeout})
+}
+
+// heldLimits names the limits of the configuration that hold although more was asked for.
+func heldLimits(own config.Limits, job Job) (notes []string) {
+	asked := config.Limits{Timeout: job.Timeout}
+	if job.Models != nil {
+		asked = job.Models.Limits()
+		asked.Timeout = job.Timeout
+	}
+	for _, l := range []struct {
+		above          bool
+		key            string
+		holds, instead string
+	}{
+		{own.Timeout > 0 && asked.Timeout > own.Timeout, "timeout", inWords(own.Timeout), inWords(asked.Timeout)},
+		{own.Tokens > 0 && asked.Tokens > own.Tokens, "tokens", fmt.Sprint(own.Tokens), fmt.Sprint(asked.Tokens)},
+		{own.CostUSD > 0 && asked.CostUSD > own.CostUSD, "cost_usd", fmt.Sprint(own.CostUSD), fmt.Sprint(asked.CostUSD)},
+	} {
+		if l.above {
+			notes = append(notes, fmt.Sprintf("limits.%s of the configuration is %s, which holds: %s was asked for", l.key, l.holds, l.instead))
+		}
+	}
+	return notes
 }
 
 // timeLimit is the cause of a run's end by its own time limit.
