@@ -251,11 +251,17 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = requirement(a.Job, h.o.Sandbox)
-	if h.o.Operator != nil && h.hub.Config != nil {
+	bounded := h.o.Operator != nil && h.hub.Config != nil
+	if bounded {
 		rj.Timeout = h.hub.Config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
 		if rj.Models = h.models; rj.Models != nil {
+			if bounded {
+				m := *h.models
+				m.MaxTokens, m.MaxCostUSD = h.hub.Config.Limits.Tokens, h.hub.Config.Limits.CostUSD
+				rj.Models = &m
+			}
 			rj.Words = l.Words
 			rj.Pull.Seen = h.hub.Seen(ctx, a.Job)
 		}

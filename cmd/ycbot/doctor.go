@@ -83,7 +83,10 @@ func (p *program) appHere() *doctor.App {
 		return nil
 	}
 	a := newAppOptions()
-	wrong := errors.Join(a.Read(p.getenv), a.Listening(p.getenv))
+	wrong := a.Read(p.getenv)
+	if a.Database == "" || p.getenv("YCBOT_WEBHOOK_SECRET") != "" { // else it is a machine of workers, which listen to no one
+		wrong = errors.Join(wrong, a.Listening(p.getenv))
+	}
 	return &doctor.App{
 		Wrong: wrong, ID: a.ID, Key: a.Key, Secret: a.Secret, Data: a.Data, Blobs: a.Blobs, Bucket: a.Bucket, Database: a.Database, File: a.File(), GitHubURL: a.GitHubURL, PublicURL: a.PublicURL,
 	}

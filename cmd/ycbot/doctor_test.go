@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,8 @@ func TestDoctorApp(t *testing.T) {
 	env[0] = "YCBOT_APP_ID=8"
 	look(env).has(t, "app", doctor.Issue, "GitHub does not know App 8")
 	look(env[:2]).has(t, "app", doctor.Issue, "YCBOT_WEBHOOK_SECRET is not set")
+	worker := slices.Concat(env[:2], env[3:], []string{"DATABASE_URL=postgres://ycbot@127.0.0.1:1/ycbot"})
+	look(worker).has(t, "app", doctor.Warning, "there is no webhook secret")
 }
 
 // The doctor looks at what the server needs besides: a folder to write to, and a database

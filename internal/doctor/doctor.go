@@ -36,7 +36,7 @@ type App struct {
 	Wrong     error // why they are not complete; each line is an issue. The rest is not read then
 	ID        int64
 	Key       []byte
-	Secret    string // of the webhook
+	Secret    string // of the webhook; "": workers have none
 	Data      string // folder of everything that is kept
 	Database  string // address of PostgreSQL; "": SQLite in File
 	File      string
@@ -94,7 +94,7 @@ func Examine(ctx context.Context, in Input) ([]Finding, error) {
 		{"sandbox", in.sandbox},
 		{"policy", func(_ context.Context, c *area) { in.policy(c) }},
 		{"agents", func(_ context.Context, c *area) { in.agents(c) }},
-		{"config", func(_ context.Context, c *area) { in.config(c) }},
+		{"config", func(ctx context.Context, c *area) { in.config(c); in.operator(ctx, c) }},
 		{"toolchains", in.toolchains},
 		{"state", func(_ context.Context, c *area) { in.state(c) }},
 	}

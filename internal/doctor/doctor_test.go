@@ -52,13 +52,29 @@ func TestExamine(t *testing.T) {
 	}
 
 	in.App = nil
-	for _, wrong := range []string{"YCBOT_ROUTER=sideways", "YCBOT_MODEL_IDLE=soon", "YCBOT_PRICES=" + filepath.Join(home, "none.json")} {
+	for _, wrong := range []string{
+		"YCBOT_ROUTER=sideways", "YCBOT_MODEL_IDLE=soon", "YCBOT_PRICES=" + filepath.Join(home, "none.json"), "YCBOT_EXEC=all", "YCBOT_EFFORT=much",
+		"YCBOT_SETUP_ENV=NPM_TOKEN", "YCBOT_FETCH_HOSTS=http://x",
+	} {
 		bad := in
 		bad.Machine.Env = append(slices.Clone(in.Machine.Env), wrong)
 		found, err := Examine(t.Context(), bad)
 		name, _, _ := strings.Cut(wrong, "=")
 		if err != nil || Healthy(found) || !strings.Contains(Text(found), name) {
 			t.Errorf("%s: %v\n%s", wrong, err, Text(found))
+		}
+	}
+
+	for name, text := range map[string]string{"config.yml": "version: 1\nlimits: {timout: 5m}\n", "hooks.json": "{}"} { // which anyone can write
+		bad, own := in, t.TempDir()
+		bad.Machine.Env = append(slices.Clone(in.Machine.Env), "YCBOT_HOME="+own)
+		file := filepath.Join(own, name)
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		found, err := Examine(t.Context(), bad)
+		if err != nil || Healthy(found) || !strings.Contains(Text(found), file) {
+			t.Errorf("%s: %v\n%s", name, err, Text(found))
 		}
 	}
 

@@ -165,6 +165,13 @@ func (in Input) config(c *area) {
 	c.ok("%s is right; a run reads it at the base commit", config.Path)
 }
 
+// operator looks at the settings and files of who runs this, with which every run begins.
+func (in Input) operator(ctx context.Context, c *area) {
+	for _, err := range in.Machine.Problems(ctx) {
+		c.issue("put it right, or take it away: no run begins with it", "%v", err)
+	}
+}
+
 // toolchains says which projects the gate finds, and what they lack here.
 func (in Input) toolchains(ctx context.Context, c *area) {
 	g, err := git.New("git", in.Machine.Env, in.Machine.Log)

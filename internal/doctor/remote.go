@@ -206,9 +206,15 @@ func (in Input) app(ctx context.Context, c *area) {
 		}
 		return
 	}
-	c.ok("App %d: id, private key and webhook secret are set", a.ID)
-	if len(strings.TrimSpace(a.Secret)) < setup.LeastSecret {
+	switch secret := strings.TrimSpace(a.Secret); {
+	case secret == "":
+		c.ok("App %d: id and private key are set", a.ID)
+		c.warn("set YCBOT_WEBHOOK_SECRET where \"ycbot app serve\" shall run", "there is no webhook secret: this machine can work (\"ycbot app work\") and not serve")
+	case len(secret) < setup.LeastSecret:
+		c.ok("App %d: id, private key and webhook secret are set", a.ID)
 		c.warn("use 32 random bytes: openssl rand -hex 32", "the webhook secret is short")
+	default:
+		c.ok("App %d: id, private key and webhook secret are set", a.ID)
 	}
 	in.data(ctx, c)
 	if in.Offline {

@@ -15,9 +15,24 @@ import (
 // systemHooks are the hooks of the machine.
 const systemHooks = "/etc/ycbot/hooks.json"
 
-// hooks reads the operator's hooks: the machine's, and those in the folder where
-// ycbot keeps its files, unless a repository holds that.
+// hooks has the operator's hooks run.
 func (m Machine) hooks(ctx context.Context, g *git.Git, home string) (*hook.Runner, error) {
+	all, err := readHooks(ctx, g, home)
+	if err != nil {
+		return nil, err
+	}
+	r := &hook.Runner{Hooks: all, Dir: home, Log: m.Log}
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"} {
+		if v := m.Getenv(name); v != "" {
+			r.Env = append(r.Env, name+"="+strings.TrimSpace(v))
+		}
+	}
+	return r, os.MkdirAll(home, 0o700)
+}
+
+// readHooks reads the operator's hooks: the machine's, and those in the folder where
+// ycbot keeps its files, unless a repository holds that.
+func readHooks(ctx context.Context, g *git.Git, home string) ([]hook.Hook, error) {
 	all, err := hook.Read(systemHooks)
 	if err != nil {
 		return nil, err
@@ -32,11 +47,5 @@ func (m Machine) hooks(ctx context.Context, g *git.Git, home string) (*hook.Runn
 			return nil, fmt.Errorf("hooks: %s lies in the repository %s: hooks are the operator's and never a repository's; keep YCBOT_HOME elsewhere", own, repo.Root)
 		}
 	}
-	r := &hook.Runner{Hooks: append(all, mine...), Dir: home, Log: m.Log}
-	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"} {
-		if v := m.Getenv(name); v != "" {
-			r.Env = append(r.Env, name+"="+strings.TrimSpace(v))
-		}
-	}
-	return r, os.MkdirAll(home, 0o700)
+	return append(all, mine...), nil
 }

@@ -98,6 +98,30 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	}, found, nil
 }
 
+// Problems is what of the operator's own settings and files no run begins with, beside the
+// permission files. It changes nothing.
+func (m Machine) Problems(ctx context.Context) []error {
+	var found []error
+	note := func(err error) {
+		if err != nil {
+			found = append(found, err)
+		}
+	}
+	if home, err := m.Home(); err == nil {
+		_, err := run.UserConfig(home)
+		note(err)
+		if g, err := git.New("git", m.Env, m.Log); err == nil {
+			_, err := readHooks(ctx, g, home)
+			note(err)
+		}
+	}
+	_, err := m.setupEnv()
+	note(err)
+	_, err = m.fetchHosts(Settings{})
+	note(err)
+	return found
+}
+
 // resolve asks this machine's resolver.
 func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)

@@ -57,13 +57,9 @@ func Models(m machine.Machine, o Settings) (*orchestrator.ModelConfig, error) {
 		}
 		return nil, nil //nolint:nilnil // gate only is no fault
 	}
-	exec := m.Getenv("YCBOT_EXEC")
-	if exec != "" && !slices.Contains(policy.Levels(), exec) {
-		return nil, fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
-	}
-	effort := cmp.Or(o.Effort, m.Getenv("YCBOT_EFFORT"))
-	if effort != "" && !slices.Contains(model.Efforts(), effort) {
-		return nil, fmt.Errorf("YCBOT_EFFORT %q: want one of %s", effort, strings.Join(model.Efforts(), ", "))
+	exec, effort, err := levels(m, o)
+	if err != nil {
+		return nil, err
 	}
 	c := &orchestrator.ModelConfig{
 		Exec: exec, Wanted: name, Effort: effort,
@@ -117,6 +113,18 @@ func asked(m machine.Machine, c *orchestrator.ModelConfig, o Settings) (*orchest
 	c.Name += fmt.Sprintf(" %s %q %q", r.route.Mode, r.route.Fast, r.route.Smart)
 	c.Flags = append(c.Flags, flags("--router", string(r.route.Mode), "--fast-model", r.route.Fast, "--smart-model", r.route.Smart)...)
 	return c, nil
+}
+
+// levels are what agents may execute, and how long models may think; "" where no one says.
+func levels(m machine.Machine, o Settings) (exec, effort string, err error) {
+	exec, effort = m.Getenv("YCBOT_EXEC"), cmp.Or(o.Effort, m.Getenv("YCBOT_EFFORT"))
+	switch {
+	case exec != "" && !slices.Contains(policy.Levels(), exec):
+		return "", "", fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
+	case effort != "" && !slices.Contains(model.Efforts(), effort):
+		return "", "", fmt.Errorf("YCBOT_EFFORT %q: want one of %s", effort, strings.Join(model.Efforts(), ", "))
+	}
+	return exec, effort, nil
 }
 
 // flags are those of pairs of flag and value that have a value.

@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -57,8 +58,9 @@ func newRouter(m machine.Machine, o Settings, target provider.Target, name strin
 
 // Check says what is wrong with how the environment has models chosen and counted.
 func Check(m machine.Machine) error {
-	_, err := newRouter(m, Settings{}, provider.Target{}, "")
-	return err
+	_, routed := newRouter(m, Settings{}, provider.Target{}, "")
+	_, _, leveled := levels(m, Settings{})
+	return errors.Join(routed, leveled)
 }
 
 // idle is how long an answer may bring nothing, as flag and environment have it.
