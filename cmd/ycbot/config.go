@@ -87,7 +87,7 @@ func (p *program) configCheck(dir string, args []string) error {
 	}
 	_, err = config.Parse(name, data)
 	if err == nil {
-		all, _, failed := p.machine().Agents(repository.Top(dir), "")
+		all, _, failed := p.machine().Agents(dir, "")
 		if failed != nil {
 			return failed
 		}

@@ -150,7 +150,7 @@ func (in Input) config(c *area) {
 	}
 	_, err = config.Parse(config.Path, data)
 	var problems config.Problems
-	if all, _, failed := in.Machine.Agents(repository.Top(in.Dir), ""); err == nil && failed == nil {
+	if all, _, failed := in.Machine.Agents(in.Dir, ""); err == nil && failed == nil {
 		problems = config.UnknownAgents(config.Path, data, all.Lacks)
 	}
 	if errors.As(err, &problems) || len(problems) > 0 {

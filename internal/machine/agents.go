@@ -13,13 +13,17 @@ import (
 	"github.com/ycbot/ycbot/internal/regular"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/usage"
+	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
 // Agents reads the agents that a run by hand could have: the built-in ones, those of the
-// user, of the project in dir and of the folder operator ("" for none), and what is wrong
-// with their files.
+// user, of the project that dir lies in and of the folder operator ("" for none), and what
+// is wrong with their files.
 func (m Machine) Agents(dir, operator string) (agents.Cast, agents.Problems, error) {
-	project, err := os.OpenRoot(dir) // a link that leads out of the project is not followed
+	if _, err := os.Stat(dir); err != nil {
+		return agents.Cast{}, nil, err
+	}
+	project, err := os.OpenRoot(repository.Top(dir)) // a link that leads out of the project is not followed
 	if err != nil {
 		return agents.Cast{}, nil, err
 	}
