@@ -129,11 +129,16 @@ func signalName(sig os.Signal) string {
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP
-// cancels. The second one ends the process at once.
+// cancels. The second one ends the process at once. One that was ignored when the process
+// began stays so, as nohup has it.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(ch, sig)
+		}
+	}
 	go func() {
 		if sig, ok := <-ch; ok {
 			signal.Stop(ch)
