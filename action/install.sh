@@ -23,16 +23,25 @@ ACTION_REPOSITORY=${ACTION_REPOSITORY:-ycbot/ycbot}
 
 dir=${RUNNER_TEMP:?}/ycbot-bin
 bin=$dir/ycbot
+lacking=$RUNNER_TEMP/ycbot-lacking # why a release that is named was not taken
 mkdir -p "$dir"
 
 digest() {
   if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d' ' -f1
 }
 
-# download NAME TO: 1 where the release or the file is not there.
+# download NAME TO: fails where the release or the file is not there, with curl's words in
+# the file "said".
 download() {
   curl -fsSL --proto "${YCBOT_RELEASES_PROTO:-=https}" --connect-timeout 10 --max-time 300 --retry 2 -o "$2" \
-    "${YCBOT_RELEASES:-https://github.com}/$ACTION_REPOSITORY/releases/download/$tag/$1" 2>/dev/null
+    "${YCBOT_RELEASES:-https://github.com}/$ACTION_REPOSITORY/releases/download/$tag/$1" 2>"$dir/said"
+}
+
+# lacks WHY: the release is named, and cannot be taken. The step that builds says it, too.
+lacks() {
+  echo "::warning title=ycbot::$1"
+  echo "$1" >"$lacking"
+  return 1
 }
 
 # provenance FILE: that GitHub attests that this repository's release workflow made it. A
@@ -65,9 +74,11 @@ release() {
   esac
   asset=ycbot-$(uname -s | tr '[:upper:]' '[:lower:]')-$machine.gz
   echo "ycbot: fetching $asset of release $tag of $ACTION_REPOSITORY"
-  command -v curl >/dev/null && download SHA256SUMS "$dir/SHA256SUMS" || return 1
+  command -v curl >/dev/null || lacks "there is no curl to fetch release $tag of $ACTION_REPOSITORY with" || return 1
+  download SHA256SUMS "$dir/SHA256SUMS" ||
+    lacks "SHA256SUMS of release $tag of $ACTION_REPOSITORY cannot be downloaded ($(tail -n 1 "$dir/said")); YCBOT_RELEASES names a mirror" || return 1
   want=$(awk -v name="$asset" '$2 == name || $2 == "*" name { print $1 }' "$dir/SHA256SUMS")
-  [[ $want =~ ^[0-9a-f]{64}$ ]] || return 1
+  [[ $want =~ ^[0-9a-f]{64}$ ]] || lacks "release $tag of $ACTION_REPOSITORY has no $asset for this machine" || return 1
   download "$asset" "$dir/$asset" || fail "$asset is listed in the release $tag of $ACTION_REPOSITORY and cannot be downloaded"
   [[ $(digest <"$dir/$asset") == "$want" ]] || fail "$asset of the release $tag is not what SHA256SUMS says: it is not run"
   provenance "$dir/$asset" || fail "$asset of the release $tag has no build provenance of $ACTION_REPOSITORY that GitHub confirms: it is not run"
@@ -86,8 +97,13 @@ key() {
 
 # What the workflow set for its own builds has no say here.
 build() {
+  local why="no release belongs to this commit"
+  if [[ -s $lacking ]]; then
+    why=$(cat "$lacking")
+    command -v go >/dev/null || fail "$why, and there is no Go to build it with: put actions/setup-go before the action"
+  fi
   command -v go >/dev/null || fail "no release of ycbot belongs to this commit of the action, and there is no Go to build it with. Use a release tag of the action, or put actions/setup-go before it."
-  echo "ycbot: no release belongs to this commit: compiling it with $(GOTOOLCHAIN=local go version 2>/dev/null || echo go), which takes some minutes without a cache"
+  echo "ycbot: $why: compiling it with $(GOTOOLCHAIN=local go version 2>/dev/null || echo go), which takes some minutes without a cache"
   local began=$SECONDS compiler waited=0
   # shellcheck disable=SC2046 # each flag is a word
   env -u GOOS -u GOARCH -u GOEXPERIMENT GOFLAGS='' GOWORK=off GOTOOLCHAIN=auto CGO_ENABLED=0 \
@@ -104,6 +120,7 @@ build() {
 
 case ${1:-} in
 find)
+  rm -f "$lacking"
   if release; then
     exit 0
   fi

@@ -25,6 +25,7 @@ type install struct {
 	owner   string            // of the action, and its name; empty: ycbot/ycbot
 	gh      string            // a stand-in for gh; empty: there is none
 	noGo    bool
+	noCurl  bool
 }
 
 // run runs action/install.sh and returns the program that it found, and the log.
@@ -53,11 +54,17 @@ func (in install) run(t *testing.T) (bin, log string, err error) {
 		write(filepath.Join(dir, "release", name), text)
 	}
 	// curl … -o TO URL
-	write(filepath.Join(programs, "curl"), `#!/bin/sh
+	curl := filepath.Join(programs, "curl")
+	if in.noCurl {
+		curl = filepath.Join(dir, "curl")
+	}
+	write(curl, `#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = -o ] && to=$2; shift; done
 echo "asked $1" >>`+dir+`/asked
 case $1 in https://github.com/ycbot/ycbot/releases/download/v1.2.3/*) ;; https://github.com/octo/ycbot/releases/download/v1.2.3/*) ;; *) exit 22 ;; esac
-cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null || exit 22
+cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null && exit
+echo "curl: (22) The requested URL returned error: 404" >&2
+exit 22
 `)
 	if !in.noGo {
 		write(filepath.Join(programs, "go"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf '#!/bin/sh\\n# built\\n' >\"$2\"; shift; done\nif [ \"$GOTOOLCHAIN\" = local ] && [ \"$1\" != version ]; then exit 1; fi\n")
@@ -137,9 +144,17 @@ func TestInstall(t *testing.T) {
 		{"no provenance", install{files: good, release: "v1.2.3", gh: `[ "$2" != verify ]`}, "", "no build provenance"},
 		{"an old gh", install{files: good, release: "v1.2.3", gh: "exit 1"}, released, "provenance not checked"},
 		{"of a copy of the action", install{files: good, release: "v1.2.3", owner: "octo/ycbot"}, released, "release v1.2.3 of octo/ycbot"},
-		{"no such release", install{release: "v1.2.3"}, built, "built from source"},
+		{
+			"no such release", install{release: "v1.2.3"}, built,
+			"::warning title=ycbot::SHA256SUMS of release v1.2.3 of ycbot/ycbot cannot be downloaded (curl: (22) The requested URL returned error: 404); YCBOT_RELEASES names a mirror\n",
+		},
+		{"no such release, and no Go", install{release: "v1.2.3", noGo: true}, "", "YCBOT_RELEASES names a mirror, and there is no Go to build it with: put actions/setup-go before the action\n"},
 		{"another release", install{files: good, release: "v1.2.4"}, built, "built from source"},
-		{"a release without this machine", install{files: map[string]string{"SHA256SUMS": "00  other\n"}, release: "v1.2.3"}, built, "built"},
+		{
+			"a release without this machine", install{files: map[string]string{"SHA256SUMS": "00  other\n"}, release: "v1.2.3"}, built,
+			"ycbot: release v1.2.3 of ycbot/ycbot has no " + asset + " for this machine: compiling it",
+		},
+		{"no curl", install{files: good, release: "v1.2.3", noGo: true, noCurl: true}, "", "::error title=ycbot::there is no curl to fetch release v1.2.3 of ycbot/ycbot with, and there is no Go"},
 		{"a commit between releases", install{files: good}, built, "no release belongs to this commit"},
 		{"a name that is no version", install{files: good, release: "v1.2.3/../v9"}, built, "built"},
 		{"forged", install{files: map[string]string{"SHA256SUMS": sums, asset: compressed("forged")}, release: "v1.2.3"}, "", "it is not run"},
