@@ -326,7 +326,7 @@ func TestSnippets(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(block(t, "docs/formats.md", "# GitLab")), &gitlab); err != nil {
 		t.Fatal(err)
 	}
-	n.types(t, []string{"cd ~/src/project", gitlab.Verify.Script})
+	n.types(t, []string{"cd ~/src/project", gitlab.Verify.Script}, "CI_MERGE_REQUEST_DIFF_BASE_SHA=main")
 	if text, err := os.ReadFile(filepath.Join(n.home, "src/project/junit.xml")); err != nil || !strings.Contains(string(text), "<testsuites") {
 		t.Errorf("%v\n%s", err, text)
 	}

@@ -55,7 +55,7 @@ func (p *program) init(ctx context.Context, dir string, force bool, forks string
 	forSome := forks == "always"
 	if forks == "auto" {
 		if forSome, err = scaffold.Public(ctx, p.client, p.getenv("GITHUB_API_URL"), top); err != nil {
-			fmt.Fprintln(p.stderr, "ycbot: GitHub cannot be asked whether the repository is public: --forks always writes the workflows for forks")
+			fmt.Fprintln(p.stderr, terminal.Printable("ycbot: GitHub cannot be asked whether the repository is public ("+err.Error()+"): --forks always writes the workflows for forks"))
 		}
 	}
 	files, from, err := scaffold.Write(scaffold.Options{Top: top, Found: found, Forks: forSome, Force: force})

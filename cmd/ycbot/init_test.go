@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
@@ -18,7 +19,10 @@ import (
 func TestInitForks(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/repos/acme/public" || r.Header.Get("Authorization") != "" {
+		switch {
+		case r.URL.Path == "/repos/acme/asked-too-often":
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path != "/repos/acme/public" || r.Header.Get("Authorization") != "":
 			http.NotFound(w, r)
 		}
 	}))
@@ -26,13 +30,16 @@ func TestInitForks(t *testing.T) {
 	for _, tt := range []struct {
 		name, remote, forks string
 		pair                bool
+		says                string
 	}{
-		{"public", "https://github.com/acme/public.git", "auto", true},
-		{"public by ssh", "git@github.com:acme/public", "auto", true},
-		{"private", "https://github.com/acme/private", "auto", false},
-		{"private, always", "https://github.com/acme/private", "always", true},
-		{"public, never", "https://github.com/acme/public", "never", false},
-		{"no remote", "", "auto", false},
+		{"public", "https://github.com/acme/public.git", "auto", true, ""},
+		{"public by ssh", "git@github.com:acme/public", "auto", true, ""},
+		{"public, a linked worktree", "git@github.com:acme/public", "auto", true, ""},
+		{"private", "https://github.com/acme/private", "auto", false, ""},
+		{"private, always", "https://github.com/acme/private", "always", true, ""},
+		{"public, never", "https://github.com/acme/public", "never", false, ""},
+		{"no answer", "https://github.com/acme/asked-too-often", "auto", false, "(GitHub answers 403 Forbidden): --forks always writes the workflows for forks"},
+		{"no remote", "", "auto", false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -41,15 +48,22 @@ func TestInitForks(t *testing.T) {
 			if tt.remote != "" {
 				script += " && git remote add origin " + tt.remote
 			}
+			linked := strings.Contains(tt.name, "worktree")
+			if linked {
+				script += " && git worktree add -q linked"
+			}
 			git := exec.CommandContext(t.Context(), "sh", "-c", script)
 			git.Dir = dir
+			if linked {
+				dir = filepath.Join(dir, "linked")
+			}
 			if out, err := git.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			cmd := realProgram(t, t.TempDir(), "init", "--forks", tt.forks)
 			cmd.Dir = dir
 			cmd.Env = append(cmd.Env, "GITHUB_API_URL="+server.URL)
-			if out, err := cmd.CombinedOutput(); err != nil {
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), tt.says) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			files, err := filepath.Glob(filepath.Join(dir, ".github", "workflows", "*"))

@@ -117,11 +117,11 @@ func planned(o Options, steps string) []File {
 
 // Public asks GitHub, without a token, whether the repository of the remote "origin" is
 // public. api is the address of its API; "" is github.com's. It is not public where no
-// GitHub has it; the error says that GitHub could not be asked.
+// GitHub has it; the error says that GitHub could not be asked, or did not answer that.
 func Public(ctx context.Context, client *http.Client, api, top string) (bool, error) {
-	settings, err := regular.Read(filepath.Join(top, ".git", "config"))
+	settings, err := regular.Read(filepath.Join(gitFolder(top), "config"))
 	if err != nil {
-		return false, nil //nolint:nilerr // a worktree or a submodule: it is not looked at further
+		return false, nil //nolint:nilerr // then there is no remote
 	}
 	_, section, _ := strings.Cut(string(settings), "[remote \"origin\"]")
 	section, _, _ = strings.Cut(section, "\n[")
@@ -141,7 +141,33 @@ func Public(ctx context.Context, client *http.Client, api, top string) (bool, er
 		return false, err
 	}
 	defer res.Body.Close()
-	return res.StatusCode == http.StatusOK, nil
+	switch res.StatusCode {
+	case http.StatusOK:
+		return true, nil
+	case http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
+		return false, nil
+	}
+	return false, fmt.Errorf("GitHub answers %s", res.Status) // such as after too many questions
+}
+
+// gitFolder is where the settings and the refs of a repository are, of a linked worktree and
+// of a submodule, too.
+func gitFolder(top string) string {
+	at := filepath.Join(top, ".git")
+	follow := func(file, key, from string) {
+		text, err := regular.Read(file)
+		if err != nil {
+			return
+		}
+		if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), key); ok {
+			if at = strings.TrimSpace(to); !filepath.IsAbs(at) {
+				at = filepath.Join(from, at)
+			}
+		}
+	}
+	follow(at, "gitdir:", top)
+	follow(filepath.Join(at, "commondir"), "", at)
+	return at
 }
 
 // githubURL is the repository in the address of a remote.
@@ -150,7 +176,7 @@ var githubURL = pattern.New(`(?m)^\s*url\s*=\s*(?:https?://|ssh://git@|git@)([\w
 // defaultBranch is the branch whose results pull requests read.
 func defaultBranch(top string) string {
 	for _, name := range []string{"refs/remotes/origin/HEAD", "HEAD"} {
-		data, err := regular.Read(filepath.Join(top, ".git", filepath.FromSlash(name)))
+		data, err := regular.Read(filepath.Join(gitFolder(top), filepath.FromSlash(name)))
 		if err != nil {
 			continue
 		}
