@@ -251,6 +251,9 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS")); err != nil {
 			return job, fmt.Errorf("--previous %s: no finished run: %w", o.previous, err)
 		}
+		if sameFolder(dir, o.out) {
+			return job, usage.Errorf("--out %s is the folder of --previous, whose run it would replace: name another one", o.out)
+		}
 		job.Previous = recheck.Previous(dir)
 	}
 	if o.config != "" {
@@ -261,6 +264,16 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		job.Config = &run.ConfigFile{Name: o.config, Data: data}
 	}
 	return job, nil
+}
+
+// sameFolder reports whether two names are of one folder.
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // models says which model is asked; nil means none.
