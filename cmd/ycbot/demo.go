@@ -183,7 +183,7 @@ func (p *program) demoRepository(ctx context.Context, dir string) (string, error
 	if err := git("init", "-q", "-b", "main", "--template="); err != nil {
 		return "", err
 	}
-	if err := os.Mkdir(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".git", "info", "exclude"), []byte(demoMark+"\n"), 0o600); err != nil {

@@ -222,7 +222,8 @@ func TestAppWords(t *testing.T) {
 	}})
 	h.script = filepath.Join(t.TempDir(), "scenario")
 	write(t, h.script, "-- coordinator --\nNothing yet.\n---\n<* what of zero?\nLook at zero.\n"+strings.NewReplacer(
-		"-- model --\n", "-- model --\n<* Look at zero.\n", "<* not a JSON", "<* what of zero?\n<* not a JSON").Replace(honestModel))
+		"-- model --\n", "-- model --\n<* Look at zero.\n", "<* not a JSON", "<* what of zero?\n<* not a JSON",
+	).Replace(honestModel))
 	h.held(t)
 	h.start(t)
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))

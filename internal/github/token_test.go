@@ -24,7 +24,9 @@ func TestServes(t *testing.T) {
 		{api: "https://api.octo.ghe.com", host: "github.com"},
 		{api: "https://proxy.corp/github", server: "https://ghe.corp", host: "ghe.corp", want: true},
 	} {
-		getenv := func(name string) string { return map[string]string{"GITHUB_API_URL": tt.api, "GITHUB_SERVER_URL": tt.server}[name] }
+		getenv := func(name string) string {
+			return map[string]string{"GITHUB_API_URL": tt.api, "GITHUB_SERVER_URL": tt.server}[name]
+		}
 		if got := Serves(getenv, tt.host); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}

@@ -19,8 +19,8 @@ type Recorder func(context.Context, model.Exchange) error
 
 // A ModelConfig is the model side of a run.
 type ModelConfig struct {
-	Name   string // provider and model, by which a run that is continued knows that it is the same
-	Wanted string // the model that was named, for a report where it could not be asked
+	Name   string   // provider and model, by which a run that is continued knows that it is the same
+	Wanted string   // the model that was named, for a report where it could not be asked
 	Flags  []string // of the command line, that name the same
 	// Model makes the model. Each exchange with a provider is given to record
 	// before its answer is used.

@@ -1,6 +1,7 @@
 package pullrun
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/machine"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/usage"
 )
@@ -110,5 +113,42 @@ func TestPullRepo(t *testing.T) {
 		case tt.want != "" && (err != nil || repo.String() != tt.want):
 			t.Errorf("%+v: %v, %v", tt, repo, err)
 		}
+	}
+}
+
+// A run that fails before it begins is posted as that, whatever lies in its folder.
+func TestAnotherRunIsNotPosted(t *testing.T) {
+	t.Parallel()
+	s, repo, m := finder(t)
+	n := s.OpenPull(repo, githubtest.Pull{Title: "Work", Author: "alice", Head: "work"})
+	h, j, err := Find(t.Context(), m, Request{Number: n, Repo: repo.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	d, err := rundir.Create(out, rundir.Identity{Run: "earlier"}, rundir.Options{Now: s.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := &report.Report{Schema: report.Schema, RunID: "earlier", Trigger: "cli", Trust: "local", Phase: report.PhaseEnd, Verdict: report.Pass, Outcome: report.Completed, Title: "PASS: of another change", HeadSHA: j.HeadSHA}
+	if err := errors.Join(d.WriteReport(rep, nil), d.Seal(), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("the configuration is wrong")
+	_, err = RunAndPost(t.Context(), m, h, h.Pin(run.Job{Out: out}, j, ""), func(context.Context, run.Job, func(*report.Report)) (*report.Report, error) { return nil, failure })
+	if !errors.Is(err, failure) {
+		t.Errorf("error %v", err)
+	}
+	comments, statuses := s.Comments(repo, n), s.Statuses(repo, j.HeadSHA)
+	if len(statuses) == 0 || len(comments) != 1 {
+		t.Fatalf("comments %+v, statuses %+v", comments, statuses)
+	}
+	for _, st := range statuses {
+		if st.State == "success" || strings.Contains(st.Description, "another change") {
+			t.Errorf("posted %+v", st)
+		}
+	}
+	if body := comments[0].Body; strings.Contains(body, "another change") || !strings.Contains(body, failure.Error()) {
+		t.Errorf("posted %s", body)
 	}
 }

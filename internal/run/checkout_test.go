@@ -40,8 +40,10 @@ func TestDirtyRange(t *testing.T) {
 	in(none, "commit", "-q", "--allow-empty", "-m", "two")
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	in(main, "clone", "-q", "--depth", "1", "file://"+main, shallow)
+	in(topic, "checkout", "-q", "main") // which a clone would have for its default branch
 	alone := filepath.Join(t.TempDir(), "alone")
 	in(topic, "clone", "-q", "--depth", "1", "-b", "topic", "file://"+topic, alone)
+	in(topic, "checkout", "-q", "topic")
 	g, err := git.New("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)

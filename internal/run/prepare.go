@@ -158,7 +158,8 @@ func (p *prepared) clean(ctx context.Context) error {
 	err := errors.Join(
 		removeBut(ctx, l.Trees, rundir.AgentTrees, rundir.EarlierTrees, scratch),
 		removeBut(ctx, filepath.Join(l.Trees, scratch), rundir.AgentTrees),
-		orchestrator.SetAside(ctx, l))
+		orchestrator.SetAside(ctx, l),
+	)
 	if err != nil {
 		return err
 	}

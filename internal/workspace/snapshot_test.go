@@ -85,10 +85,10 @@ func TestSnapshotIgnores(t *testing.T) {
 		local string // core.excludesFile of the repository
 		want  []string
 	}{
-		"nothing":            {want: []string{".env", "x.mine"}},
-		"the usual place":    {files: map[string]string{".config/git/ignore": ".env\n"}, want: []string{"x.mine"}},
-		"XDG_CONFIG_HOME":    {files: map[string]string{"xdg/git/ignore": ".env\n"}, env: []string{"XDG_CONFIG_HOME=HOME/xdg"}, want: []string{"x.mine"}},
-		"named by the user":  {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", ".config/git/ignore": "*.mine\n"}, want: []string{"x.mine"}},
+		"nothing":           {want: []string{".env", "x.mine"}},
+		"the usual place":   {files: map[string]string{".config/git/ignore": ".env\n"}, want: []string{"x.mine"}},
+		"XDG_CONFIG_HOME":   {files: map[string]string{"xdg/git/ignore": ".env\n"}, env: []string{"XDG_CONFIG_HOME=HOME/xdg"}, want: []string{"x.mine"}},
+		"named by the user": {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", ".config/git/ignore": "*.mine\n"}, want: []string{"x.mine"}},
 		"named by an include": {files: map[string]string{
 			".gitconfig": "[include]\n\tpath = more\n", "more": "[core]\n\texcludesfile = ~/.mine\n", ".mine": ".env\n",
 		}, want: []string{"x.mine"}},
@@ -96,7 +96,7 @@ func TestSnapshotIgnores(t *testing.T) {
 			files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", "other": "[core]\n\texcludesFile = ~/.others\n", ".mine": ".env\n", ".others": "*.mine\n"},
 			env:   []string{"GIT_CONFIG_GLOBAL=HOME/other"}, want: []string{".env"},
 		},
-		"the machine's":          {files: map[string]string{"etc": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n"}, env: []string{"GIT_CONFIG_SYSTEM=HOME/etc"}, want: []string{"x.mine"}},
+		"the machine's":           {files: map[string]string{"etc": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n"}, env: []string{"GIT_CONFIG_SYSTEM=HOME/etc"}, want: []string{"x.mine"}},
 		"named by the repository": {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", "here": "*.mine\n"}, local: "~/here", want: []string{".env"}},
 		"that is not there":       {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".config/git/ignore": ".env\n"}, want: []string{".env", "x.mine"}},
 	} {
