@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"os"
@@ -287,9 +287,13 @@ func (m *Mirror) tidy(ctx context.Context) {
 
 var notSlug = pattern.New(`[^A-Za-z0-9._-]+`)
 
-// Slug names the folder that a repository's mirror and worktrees lie in: its
-// own folder's name, and eight digits of a hash of its path, so that two
-// repositories of one name stay apart.
+// slugSum writes a digest in letters and digits that keep apart where case does not count.
+var slugSum = base32.HexEncoding.WithPadding(base32.NoPadding)
+
+// Slug names the folder that a repository's mirror, caches and worktrees lie in: its
+// own folder's name, and 80 bits of a hash of its path or address: so many that no one can
+// search for an account whose repository has the folder of another's, and so few that the
+// names of sockets in worktrees stay short.
 func Slug(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	name := strings.Trim(notSlug.ReplaceAllString(filepath.Base(root), "-"), "-.")
@@ -299,5 +303,5 @@ func Slug(root string) string {
 	if name == "" {
 		name = "repository"
 	}
-	return name + "-" + hex.EncodeToString(sum[:4])
+	return name + "-" + strings.ToLower(slugSum.EncodeToString(sum[:10]))
 }

@@ -312,11 +312,16 @@ func TestSlug(t *testing.T) {
 	t.Parallel()
 	for root, want := range map[string]string{"/a/widget": "widget-", "/a/..": "repository-", "/a/x y/z ü!": "z-", "/": "repository-"} {
 		got := Slug(root)
-		if !strings.HasPrefix(got, want) || len(got) != len(want)+8 {
+		if !strings.HasPrefix(got, want) || len(got) != len(want)+16 || got != strings.ToLower(got) {
 			t.Errorf("Slug(%q) = %q", root, got)
 		}
 	}
-	if Slug("/a/x") == Slug("/b/x") {
-		t.Error("two repositories share a slug")
+	for a, b := range map[string]string{
+		"/a/x":                             "/b/x",
+		"https://github.com/a51872/widget": "https://github.com/a126750/widget", // four bytes of their digests agree
+	} {
+		if Slug(a) == Slug(b) {
+			t.Errorf("%s and %s share a folder", a, b)
+		}
 	}
 }
