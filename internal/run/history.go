@@ -19,13 +19,13 @@ type backfill struct {
 	err    error // of the whole of it, when done is closed
 }
 
-// fetchCommits brings the commits of a pull request.
+// fetchCommits brings the commits of a pull request, and the tags that point into their history.
 func (r *Runner) fetchCommits(ctx context.Context, p *Pull, m *workspace.Mirror) error {
 	from := p.From
 	if r.exposed() {
 		from.Size = 0 // all of it now
 	}
-	if err := m.Fetch(ctx, from, p.Base, p.Head); err != nil {
+	if err := m.FetchTagged(ctx, from, p.Base, p.Head); err != nil {
 		return fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -89,42 +90,55 @@ func (m *Mirror) syncTags(ctx context.Context, v *repository.View) error {
 	if err != nil {
 		return err
 	}
+	return m.setTags(ctx, want, func(missing map[string]string) error {
+		return m.copyObjects(ctx, v, slices.Compact(slices.Sorted(maps.Values(missing))))
+	})
+}
+
+// setTags makes the mirror's tags those of want. What it has not of the objects that new
+// ones name, bring brings.
+func (m *Mirror) setTags(ctx context.Context, want map[string]string, bring func(missing map[string]string) error) error {
 	have, err := readRefs(m.Dir)
 	if err != nil {
 		return err
 	}
-	var edits strings.Builder
+	var away, here strings.Builder
 	for ref := range have {
 		if strings.HasPrefix(ref, "refs/tags/") && want[ref] == "" {
-			fmt.Fprintf(&edits, "delete %s\n", ref)
+			fmt.Fprintf(&away, "delete %s\n", ref)
 		}
 	}
-	var objects []string
+	var refs, oids []string
 	for ref, oid := range want {
 		if have[ref] != oid {
-			fmt.Fprintf(&edits, "update %s %s\n", ref, oid)
-			objects = append(objects, oid)
+			fmt.Fprintf(&here, "update %s %s\n", ref, oid)
+			refs, oids = append(refs, ref), append(oids, oid)
 		}
 	}
-	if edits.Len() == 0 {
-		return nil
-	}
-	types, err := m.git.ObjectTypes(ctx, m.Dir, objects)
+	types, err := m.git.ObjectTypes(ctx, m.Dir, oids)
 	if err != nil {
 		return err
 	}
-	var bring []string
-	for i, oid := range objects {
+	missing := map[string]string{}
+	for i, ref := range refs {
 		if types[i] == "" {
-			bring = append(bring, oid)
+			missing[ref] = oids[i]
 		}
 	}
-	slices.Sort(bring)
-	if err := m.copyObjects(ctx, v, slices.Compact(bring)); err != nil {
-		return err
+	if len(missing) > 0 {
+		if err := bring(missing); err != nil {
+			return err
+		}
 	}
-	_, err = m.git.Run(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(edits.String()), Args: []string{"update-ref", "--stdin"}})
-	return err
+	for _, edits := range []string{away.String(), here.String()} { // what goes may be in the way of what comes
+		if edits == "" {
+			continue
+		}
+		if _, err := m.git.Run(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(edits), Args: []string{"update-ref", "--stdin"}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *Mirror) wantedTags(ctx context.Context, v *repository.View) (map[string]string, error) {
@@ -139,22 +153,31 @@ func (m *Mirror) wantedTags(ctx context.Context, v *repository.View) (map[string
 	if err != nil {
 		return nil, err
 	}
-	var commits []string
-	for _, p := range peeled {
+	commits := map[string]string{}
+	for i, p := range peeled {
 		if p.Type == "commit" {
-			commits = append(commits, p.OID)
-		} else {
-			commits = append(commits, strings.Repeat("0", 40)) // names no object
+			commits[refs[i]] = p.OID
 		}
 	}
-	types, err := m.git.ObjectTypes(ctx, m.Dir, commits)
+	return m.tagsHere(ctx, v.Refs, commits)
+}
+
+// tagsHere are those of refs that name, by themselves or by a tag's object, commits which
+// the mirror has.
+func (m *Mirror) tagsHere(ctx context.Context, refs, commits map[string]string) (map[string]string, error) {
+	names := slices.Collect(maps.Keys(commits))
+	var oids []string
+	for _, name := range names {
+		oids = append(oids, commits[name])
+	}
+	types, err := m.git.ObjectTypes(ctx, m.Dir, oids)
 	if err != nil {
 		return nil, err
 	}
 	want := map[string]string{}
-	for i, ref := range refs {
+	for i, name := range names {
 		if types[i] == "commit" {
-			want[ref] = v.Refs[ref]
+			want[name] = refs[name]
 		}
 	}
 	return want, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,20 +43,14 @@ func (m *Mirror) Fetch(ctx context.Context, from git.Remote, commits ...string) 
 			return err
 		}
 	}
-	f := fetching{dir: m.Dir}
+	var f fetching
 	for _, c := range commits {
 		f.specs = append(f.specs, "+"+c+":"+pinsDir+"/"+c)
 	}
 	if len(git.Shallow(m.Dir)) > 0 {
 		f.options = append(f.options, "--unshallow")
 	}
-	if m.partial() { // all of it: of what the mirror says it has, a server takes everything to be there
-		f.options = append(f.options, "--filter="+noContents)
-		// Git would write these into the mirror's configuration, where they would let
-		// commands in a tree fetch what they lack.
-		f.settings = []string{"remote." + remoteName + ".promisor=true", "remote." + remoteName + ".partialclonefilter=" + noContents}
-	}
-	if err := m.fetch(ctx, from, f); err != nil {
+	if err := m.fetchHistory(ctx, from, f); err != nil {
 		if empty {
 			err = errors.Join(err, m.unmark())
 		}
@@ -68,6 +63,95 @@ func (m *Mirror) Fetch(ctx context.Context, from git.Remote, commits ...string) 
 		m.tidy(ctx)
 	}
 	return nil
+}
+
+// fetchHistory fetches into the mirror itself.
+func (m *Mirror) fetchHistory(ctx context.Context, from git.Remote, f fetching) error {
+	f.dir = m.Dir
+	if m.partial() { // all of it: of what the mirror says it has, a server takes everything to be there
+		f.options = append(f.options, "--filter="+noContents)
+		// Git would write these into the mirror's configuration, where they would let
+		// commands in a tree fetch what they lack.
+		f.settings = []string{"remote." + remoteName + ".promisor=true", "remote." + remoteName + ".partialclonefilter=" + noContents}
+	}
+	return m.fetch(ctx, from, f)
+}
+
+// FetchTagged is [Mirror.Fetch], and makes the mirror's tags those of the remote that name
+// commits which the mirror has. They are listed meanwhile. That tags do not come is no
+// error: few commands look at them.
+func (m *Mirror) FetchTagged(ctx context.Context, from git.Remote, commits ...string) error {
+	listing, stop := context.WithCancel(ctx)
+	defer stop()
+	var list []byte
+	listed := make(chan error, 1)
+	go func() {
+		var err error
+		list, err = m.listTags(listing, from)
+		listed <- err
+	}()
+	err := m.Fetch(ctx, from, commits...)
+	if err != nil {
+		stop()
+	}
+	failed := <-listed // git has ended then
+	if err != nil {
+		return err
+	}
+	if failed == nil {
+		failed = m.fetchTags(ctx, from, string(list))
+	}
+	if failed != nil && ctx.Err() == nil {
+		m.git.Log.WarnContext(ctx, "tags are not mirrored", "dir", m.Dir, "error", failed)
+	}
+	return ctx.Err()
+}
+
+// maxTags is how much a remote may say of its tags, in bytes.
+const maxTags = 32 << 20
+
+// listTags asks a remote for its tags.
+func (m *Mirror) listTags(ctx context.Context, from git.Remote) ([]byte, error) {
+	out, err := m.git.Run(ctx, git.Call{
+		GitDir: m.Dir, Env: remoteEnv(from), Protocol: remoteProtocols, Max: maxTags, Args: []string{"ls-remote", "-q", "--tags", remoteName},
+	})
+	if err != nil {
+		return nil, remoteError("list tags", from, err)
+	}
+	return out, nil
+}
+
+// fetchTags brings the tags of a list of [Mirror.listTags]. What an annotated tag names
+// has a line of its own, with "^{}" behind the tag's name.
+func (m *Mirror) fetchTags(ctx context.Context, from git.Remote, list string) (err error) {
+	refs, commits := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(list) {
+		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !objects.IsID(oid) || !strings.HasPrefix(name, "refs/tags/") || strings.ContainsAny(name, " :*") {
+			continue
+		}
+		name, peeled := strings.CutSuffix(name, "^{}")
+		commits[name] = oid
+		if !peeled {
+			refs[name] = oid
+		}
+	}
+	done, err := m.alter(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	want, err := m.tagsHere(ctx, refs, commits)
+	if err != nil {
+		return err
+	}
+	return m.setTags(ctx, want, func(missing map[string]string) error {
+		var f fetching
+		for _, oid := range slices.Compact(slices.Sorted(maps.Values(missing))) {
+			f.specs = append(f.specs, oid)
+		}
+		return m.fetchHistory(ctx, from, f)
+	})
 }
 
 // noContents is the filter that leaves out the contents of files.
@@ -141,21 +225,14 @@ type fetching struct {
 }
 
 func (m *Mirror) fetch(ctx context.Context, from git.Remote, f fetching) error {
-	env := f.env
 	// What is fetched stays a pack, however small: see tidy.
-	config := slices.Concat([]string{"remote." + remoteName + ".url=" + from.URL, "http.postBuffer=" + postBuffer, "fetch.unpackLimit=1"}, from.Settings, f.settings)
-	for i, kv := range config {
-		key, value, _ := strings.Cut(kv, "=")
-		n := strconv.Itoa(i)
-		env = append(env, "GIT_CONFIG_KEY_"+n+"="+key, "GIT_CONFIG_VALUE_"+n+"="+value)
-	}
-	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
+	env := slices.Concat(f.env, remoteEnv(from, slices.Concat([]string{"fetch.unpackLimit=1"}, f.settings)...))
 	var err error
 	for range 3 {
 		_, err = m.git.Run(ctx, git.Call{
 			GitDir:   f.dir,
 			Env:      env,
-			Protocol: "file:git:http:https:ssh",
+			Protocol: remoteProtocols,
 			Stdin:    strings.NewReader(strings.Join(f.specs, "\n") + "\n"),
 			Args: slices.Concat([]string{
 				"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
@@ -167,9 +244,29 @@ func (m *Mirror) fetch(ctx context.Context, from git.Remote, f fetching) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("fetch from %s: %s", withoutPassword(from.URL), strings.ReplaceAll(err.Error(), from.URL, withoutPassword(from.URL)))
+		return remoteError("fetch", from, err)
 	}
 	return nil
+}
+
+// remoteProtocols are the transports by which a remote is reached.
+const remoteProtocols = "file:git:http:https:ssh"
+
+// remoteEnv is the environment in which git knows a remote by [remoteName].
+func remoteEnv(from git.Remote, more ...string) []string {
+	config := slices.Concat([]string{"remote." + remoteName + ".url=" + from.URL, "http.postBuffer=" + postBuffer}, from.Settings, more)
+	var env []string
+	for i, kv := range config {
+		key, value, _ := strings.Cut(kv, "=")
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+key, "GIT_CONFIG_VALUE_"+n+"="+value)
+	}
+	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
+}
+
+// remoteError says what could not be done with a remote, without its password.
+func remoteError(what string, from git.Remote, err error) error {
+	return fmt.Errorf("%s from %s: %s", what, withoutPassword(from.URL), strings.ReplaceAll(err.Error(), from.URL, withoutPassword(from.URL)))
 }
 
 // withoutPassword returns a URL that may be shown.

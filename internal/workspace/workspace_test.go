@@ -254,6 +254,52 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// The tags of fetched history come too, also to a mirror that leaves the contents of old files
+// for later; those of other history do not, and moved and deleted tags follow.
+func TestTagsOfRemote(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, largeHistory} {
+		up := newRepo(t)
+		user(t, up, "config", "uploadpack.allowFilter", "true")
+		user(t, up, "config", "uploadpack.allowAnySHA1InWant", "true")
+		from := git.Remote{URL: "file://" + up, Size: size}
+		user(t, up, "tag", "light", "main")
+		user(t, up, "tag", "-a", "-m", "a tag of a tag", "signed", "v1")
+		user(t, up, "tag", "tree", "main^{tree}")
+		user(t, up, "checkout", "-q", "-b", "other", "main")
+		other := commit(t, up, "later")
+		user(t, up, "tag", "-a", "-m", "of other history", "elsewhere")
+		user(t, up, "checkout", "-q", "topic")
+		base, head := user(t, up, "rev-parse", "main"), user(t, up, "rev-parse", "HEAD")
+		m := must[*Mirror](t)(OpenMirror(t.Context(), newGit(t), filepath.Join(t.TempDir(), "p", "mirror.git"), ""))
+		check := func(run, tags, describe string) {
+			t.Helper()
+			if err := m.FetchTagged(t.Context(), from, base, head); err != nil {
+				t.Fatal(err)
+			}
+			show(t, m, filepath.Join(runDir(m, run), "history"), base, head)
+			if err := m.Trees(t.Context(), base, head); err != nil {
+				t.Fatal(err)
+			}
+			tree := worktree(t, m, run, head)
+			if got := user(t, tree.Dir, "tag", "-l"); got != tags {
+				t.Errorf("size %d, %s: tags %q, want %q", size, run, got, tags)
+			}
+			if got := user(t, tree.Dir, "describe", "--tags"); !strings.HasPrefix(got, describe) {
+				t.Errorf("size %d, %s: git describe: %q", size, run, got)
+			}
+		}
+		check("run2", "light\nsigned\nv1", "light-1-g")
+		if _, err := userMayFail("/", "--git-dir="+m.Dir, "cat-file", "-e", other); err == nil {
+			t.Error("history came that no one asked for")
+		}
+		user(t, up, "tag", "-d", "light")
+		user(t, up, "tag", "-a", "-f", "-m", "moved", "v1", "HEAD~1")
+		user(t, up, "tag", "light/er", "HEAD")
+		check("run3", "light/er\nsigned\nv1", "light/er")
+	}
+}
+
 func TestSHA256(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t, "--object-format=sha256")
