@@ -44,6 +44,7 @@ type Journal struct {
 
 	mu      sync.Mutex
 	file    *os.File
+	size    int64 // of whole lines
 	entries []Entry
 	index   map[[2]string]int // kind and key to position in entries
 }
@@ -89,9 +90,7 @@ func (j *Journal) load(path string) error {
 	if err := j.file.Truncate(int64(end)); err != nil {
 		return fmt.Errorf("journal: cut torn line: %w", err)
 	}
-	if _, err := j.file.Seek(int64(end), io.SeekStart); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
+	j.size = int64(end)
 	return nil
 }
 
@@ -165,14 +164,17 @@ func (j *Journal) append(kind, key string, raw json.RawMessage, sync bool) error
 	if err != nil {
 		return fmt.Errorf("journal %s %s: %w", kind, key, err)
 	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	line = append(line, '\n')
+	_, err = j.file.WriteAt(line, j.size)
+	if err == nil && sync {
+		err = j.file.Sync()
 	}
-	if sync {
-		if err := j.file.Sync(); err != nil {
-			return fmt.Errorf("journal %s %s: %w", kind, key, err)
-		}
+	if err != nil {
+		// The disk may have room again for the next entry, which comes in the place of what
+		// there is of this one.
+		return fmt.Errorf("journal %s %s: %w", kind, key, errors.Join(err, j.file.Truncate(j.size)))
 	}
+	j.size += int64(len(line))
 	j.add(e)
 	return nil
 }

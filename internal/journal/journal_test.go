@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -94,6 +96,50 @@ func TestTornLastLine(t *testing.T) {
 			t.Fatalf("cut at %d: %d entries after append, want %d", n, got, want+1)
 		}
 	}
+}
+
+// What could be written in part leaves nothing in the way of what comes when the disk has
+// room again.
+func TestFullDisk(t *testing.T) { //nolint:paralleltest // its limit holds for the whole process
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := open(t, path)
+	if err := j.Append("stage", "a", "first"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := full(t, int64(len(before))+40)
+	long := j.Append("stage", "b", strings.Repeat("x", 200))
+	room()
+	after, err := os.ReadFile(path)
+	if long == nil || err != nil || !bytes.Equal(before, after) {
+		t.Errorf("an entry on a full disk: %v; the journal has\n%s%v", long, after, err)
+	}
+	if err := j.Append("stage", "c", "later"); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Open(path, clock); err != nil || len(again.Entries("")) != 2 {
+		t.Errorf("after a full disk: %v", err)
+	}
+}
+
+// full has writes of the process fail behind n bytes of a file, until room is called.
+func full(t *testing.T, n int64) (room func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	set := func(to syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(syscall.Rlimit{Cur: uint64(n), Max: was.Max})
+	return func() { set(was); signal.Reset(syscall.SIGXFSZ) }
 }
 
 // A damaged line that is not the last one is not passed over.

@@ -19,6 +19,7 @@ type Log struct {
 
 	mu   sync.Mutex
 	file *os.File
+	size int64 // of whole lines
 	seen map[string]bool
 }
 
@@ -53,9 +54,7 @@ func (l *Log) load() error {
 	if err := l.file.Truncate(int64(len(data))); err != nil {
 		return fmt.Errorf("events: cut torn line: %w", err)
 	}
-	if _, err := l.file.Seek(int64(len(data)), io.SeekStart); err != nil {
-		return fmt.Errorf("events: %w", err)
-	}
+	l.size = int64(len(data))
 	return nil
 }
 
@@ -75,9 +74,13 @@ func (l *Log) Append(e Event) (fresh bool, err error) {
 	if e.ID != "" && l.seen[e.Key()] {
 		return false, nil
 	}
-	if _, err := l.file.Write(append(redact.InJSON(l.redact, line), '\n')); err != nil {
-		return false, fmt.Errorf("events %s: %w", e.Key(), err)
+	line = append(redact.InJSON(l.redact, line), '\n')
+	if _, err := l.file.WriteAt(line, l.size); err != nil {
+		// The disk may have room again for the next event, which comes in the place of what
+		// there is of this one.
+		return false, fmt.Errorf("events %s: %w", e.Key(), errors.Join(err, l.file.Truncate(l.size)))
 	}
+	l.size += int64(len(line))
 	l.seen[e.Key()] = true
 	return true, nil
 }

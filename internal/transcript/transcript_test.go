@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,4 +229,57 @@ func TestLog(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v %v", info.Mode(), err)
 	}
+}
+
+// An event that could be written in part leaves nothing in the way of those that come when
+// the disk has room again.
+func TestFullDisk(t *testing.T) { //nolint:paralleltest // its limit holds for the whole process
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	l, err := transcript.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	all := story()
+	if _, err := l.Append(all[0]); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := full(t, int64(len(before))+40)
+	_, long := l.Append(all[1])
+	room()
+	after, err := os.ReadFile(path)
+	if long == nil || err != nil || !bytes.Equal(before, after) {
+		t.Errorf("an event on a full disk: %v; the log has\n%s%v", long, after, err)
+	}
+	if fresh, err := l.Append(all[1]); err != nil || !fresh {
+		t.Fatalf("the same event later: %v %v", fresh, err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := transcript.Read(bytes.NewReader(data)); err != nil || len(got) != 2 {
+		t.Errorf("after a full disk: %d events, %v", len(got), err)
+	}
+}
+
+// full has writes of the process fail behind n bytes of a file, until room is called.
+func full(t *testing.T, n int64) (room func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	set := func(to syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(syscall.Rlimit{Cur: uint64(n), Max: was.Max})
+	return func() { set(was); signal.Reset(syscall.SIGXFSZ) }
 }
