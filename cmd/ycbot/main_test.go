@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -162,16 +163,21 @@ var seed = sync.OnceValues(func() (string, error) {
 
 const raceCheck = "test \"$(go env CGO_ENABLED)\" = 1 && command -v \"$(go env CC)\""
 
-// seeded gives a YCBOT_HOME the seed for the build caches of projects.
+// seeded gives a YCBOT_HOME the seeds for the build caches of projects: one for all.
 func seeded(home string) error {
 	dir, err := seed()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(home, "cache"), 0o700); err != nil {
+	version, err := exec.Command("go", "env", "GOVERSION").Output()
+	if err != nil {
 		return err
 	}
-	return os.Symlink(dir, filepath.Join(home, "cache", "go-build"))
+	seeds := filepath.Join(home, "cache", "go-std", strings.TrimSpace(string(version)))
+	if err := os.MkdirAll(seeds, 0o700); err != nil {
+		return err
+	}
+	return errors.Join(os.Symlink(dir, filepath.Join(seeds, "tests")), os.Symlink(dir, filepath.Join(seeds, "race")))
 }
 
 // seedHome DIR begins another YCBOT_HOME with the seed.

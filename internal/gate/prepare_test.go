@@ -111,7 +111,7 @@ func TestNoGoNoCache(t *testing.T) {
 			head:  map[string][]byte{"b.txt": []byte("c\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},
 		}, func(gate *Gate) {
 			g = gate
-			lay(t, g.Store().Seed(), map[string][]byte{"aa/x-a": []byte("std")})
+			lay(t, g.Store().Seed(false), map[string][]byte{"aa/x-a": []byte("std")})
 		})
 		if got := folder.Exists(g.Store().ProjectCache()); got != want {
 			t.Errorf("%s: the project has a build cache: %v", name, got)

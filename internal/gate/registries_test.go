@@ -202,7 +202,7 @@ func TestNamedRegistries(t *testing.T) {
 }
 
 // Commands of a change that run its code in the setup phase, such as install scripts,
-// cannot write to the module cache that all projects build with; the download of
+// cannot write to the module cache that the project builds with; the download of
 // modules, which runs none, can, and heeds nothing that they left in HOME.
 func TestSetupCannotPoisonModules(t *testing.T) {
 	t.Parallel()
@@ -239,7 +239,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 			}
 			data, err := os.ReadFile(filepath.Join(g.Store().ModCache(), "example.org/x@v1.0.0/x.go"))
 			if err != nil || string(data) != "good" || folder.Exists(filepath.Join(g.Store().ModCache(), "new")) {
-				t.Errorf("%s: the cache of all projects has %q (%v)", network, data, err)
+				t.Errorf("%s: the cache of the project has %q (%v)", network, data, err)
 			}
 			if !folder.Exists(filepath.Join(g.Scratch, string(Head), "go-mod", "new")) {
 				t.Errorf("%s: the command has no module cache of its own", network)
@@ -250,7 +250,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 		if err := g.Store().SetupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.Store().ModCache()) {
 			t.Errorf("the download cannot write: %q, %v", run.Writable, err)
 		}
-		if env := g.Store().GoEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
+		if env := g.Store().GoEnv(Head, "", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
 			t.Errorf("the download is steered from HOME: %q", env)
 		}
 	}

@@ -143,7 +143,7 @@ func newWorld(t *testing.T) *world {
 func makeWorld() (*world, error) {
 	ctx, w := context.Background(), &world{cache: filepath.Join(shared, "project"), shared: filepath.Join(shared, "shared")}
 	temp, home := filepath.Join(shared, "temp"), filepath.Join(shared, "home")
-	if err := folder.Make(w.cache, filepath.Join(w.shared, "go-build"), temp, home); err != nil { // there is a seed already
+	if err := folder.Make(w.cache, w.shared, temp, home); err != nil {
 		return nil, err
 	}
 	var err error
@@ -584,7 +584,8 @@ func (w *world) skip(t testing.TB, s *scenario) {
 	}
 }
 
-// grounded checks the promise that every claim rests on a record of the log.
+// grounded checks the promise that every claim rests on a record of the log, and that no record of
+// a command that ran is left out.
 func grounded(t testing.TB, log *evidence.Log, res *Result) {
 	t.Helper()
 	check := func(what string, ids []string) {
@@ -597,8 +598,15 @@ func grounded(t testing.TB, log *evidence.Log, res *Result) {
 			}
 		}
 	}
+	steps := map[string]bool{}
 	for _, s := range res.Steps {
 		check(s.Command, []string{s.Evidence})
+		steps[s.Evidence] = true
+	}
+	for _, r := range log.Records() {
+		if r.Executed && !steps[r.ID] {
+			t.Errorf("%s (%s: %s) is no step of the result", r.ID, r.Task, r.Command)
+		}
 	}
 	for _, list := range res.Tests.Lists() {
 		for _, c := range *list {

@@ -44,7 +44,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 	if err := folder.Make(cache, g.Store().ModCache()); err != nil {
 		return sandbox.Command{}, err
 	}
-	env := g.Store().GoEnv(cache, ecosystem.Command{})
+	env := g.Store().GoEnv(Head, cache, ecosystem.Command{})
 	if g.Store().Go.Since("go1.18") {
 		env = append(env, "GOFLAGS=-buildvcs=false")
 	}

@@ -61,7 +61,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // project's cache, as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.executor.Compiles() {
-		if err := r.Store().SeedCache(); err != nil {
+		if err := r.prep.SeedCache(); err != nil {
 			return err
 		}
 	}

@@ -16,8 +16,15 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// Seed is where the cache lies that those of new projects begin with.
-func (s Store) Seed() string { return filepath.Join(s.Shared, "go-build") }
+// Seed is where the standard library lies, compiled for tests or for the race detector, that
+// the caches of new projects begin with.
+func (s Store) Seed(race bool) string {
+	way := "tests"
+	if race {
+		way = "race"
+	}
+	return filepath.Join(s.Shared, "go-std", strings.ReplaceAll(s.Go.Version, string(filepath.Separator), "_"), way)
+}
 
 // ProjectCache is where the build cache of the project lies.
 func (s Store) ProjectCache() string { return filepath.Join(s.Project, "go-build") }
@@ -27,20 +34,30 @@ func (s Store) BuildCache(side results.Side) string {
 	return filepath.Join(s.Scratch, string(side), "go-build")
 }
 
-// maxSeed bounds the seed, in bytes: a copy of it must not be slower than
-// compiling the standard library.
-const maxSeed = 512 << 20
-
-// SeedCache gives a new project the seed to begin with.
-func (s Store) SeedCache() error {
-	if s.Go == nil || folder.Exists(s.ProjectCache()) || !folder.Exists(s.Seed()) {
+// FillSeed makes a seed where there is none. compile writes into a cache what the standard
+// library comes to, and nothing of any project.
+func (s Store) FillSeed(race bool, compile func(cache string) error) error {
+	if folder.Exists(s.Seed(race)) {
 		return nil
 	}
-	return copyWhole(s.Seed(), s.ProjectCache())
+	return whole(s.Seed(race), compile)
 }
 
-// SplitCache gives each side its copy of the project's cache, and keeps the
-// first one of all as the seed.
+// SeedCache gives the project's cache what a seed has and it has not.
+func (s Store) SeedCache(race bool) error {
+	if s.Go == nil || !folder.Exists(s.Seed(race)) {
+		return nil
+	}
+	if !folder.Exists(s.ProjectCache()) {
+		return copyWhole(s.Seed(race), s.ProjectCache())
+	}
+	if err := copyMissing(s.Seed(race), s.ProjectCache()); err != nil {
+		return fmt.Errorf("seed of build caches: %w", err)
+	}
+	return nil
+}
+
+// SplitCache gives each side its copy of the project's cache.
 func (s Store) SplitCache() error {
 	if !folder.Exists(s.ProjectCache()) {
 		return folder.Make(s.BuildCache(results.Base), s.BuildCache(results.Head))
@@ -92,51 +109,18 @@ func (s Store) SplitRest(since time.Time) error {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
-	return s.keepSeed(since.Add(-time.Second))
+	return nil
 }
 
-// keepSeed keeps what the first project of a go command compiled.
-func (s Store) keepSeed(since time.Time) error {
-	if folder.Exists(s.Seed()) {
-		return s.GrowSeed("tests", since)
-	}
-	if size(s.ProjectCache()) > maxSeed {
-		return nil
-	}
-	if err := copyWhole(s.ProjectCache(), s.Seed()); err != nil {
-		return err
-	}
-	return s.GrowSeed("tests", s.Now().Add(time.Hour))
-}
-
-// GrowSeed adds to the seed what has come into the project's cache since, once for each go
-// command and way of compiling ("tests", "lint", "race"): the standard library is compiled in each
-// of them by the first project that needs it, and by no other.
-func (s Store) GrowSeed(way string, since time.Time) error {
-	tools := s.Go
-	if tools == nil || !folder.Exists(s.Seed()) {
-		return nil
-	}
-	done := s.Seed() + "." + way + "." + strings.ReplaceAll(tools.Version, string(filepath.Separator), "_")
-	if folder.Exists(done) || size(s.Seed()) > maxSeed {
-		return nil
-	}
-	if err := copySince(s.ProjectCache(), s.Seed(), since); err != nil {
-		return fmt.Errorf("seed of build caches: %w", err)
-	}
-	return os.WriteFile(done, nil, 0o600)
-}
-
-// copySince copies to a cache what another has got since, each file whole or not at all.
-func copySince(from, to string, since time.Time) error {
+// copyMissing copies to a cache what it lacks of another, each file whole or not at all.
+func copyMissing(from, to string) error {
 	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return gone(err)
 		}
 		at := filepath.Join(to, strings.TrimPrefix(name, from))
-		info, err := d.Info()
-		if err != nil || info.ModTime().Before(since) || folder.Exists(at) {
-			return gone(err)
+		if folder.Exists(at) {
+			return nil
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -269,18 +253,4 @@ func whole(to string, fill func(temp string) error) error {
 		}
 	}
 	return err
-}
-
-// size adds up the files below a folder; what cannot be read counts nothing.
-func size(dir string) int64 {
-	var n int64
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil {
-			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-				n += info.Size()
-			}
-		}
-		return nil
-	})
-	return n
 }

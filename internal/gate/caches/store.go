@@ -12,6 +12,6 @@ type Store struct {
 	Shared  string                 // the same for all projects
 	Scratch string                 // of this run
 	Go      *ecosystem.GoToolchain // nil: this machine has none
-	Closed  bool                   // commands of setup that run code do not get what the operator has downloaded
+	Closed  bool                   // the head is not trusted: only the download of the base's modules gets what the operator has downloaded
 	Now     func() time.Time
 }

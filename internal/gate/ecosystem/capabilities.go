@@ -69,6 +69,13 @@ type Packages struct {
 	// configuration take the place of its own.
 	WarmFor func(p Project, tests []Command) []Command
 
+	// Standard is a command that compiles nothing and prints which packages of the standard
+	// library the tests of a project need, one a line. Seed is a project of its own that needs
+	// packages and nothing else, and the command that compiles them as the tests of p have
+	// them, or for the race detector.
+	Standard func(p Project) Command
+	Seed     func(p Project, packages []string, race bool) (files map[string][]byte, compile Command)
+
 	// Installed is a command that succeeds where all that the packages of a project
 	// need is there, although c, which was to fetch it, failed; false where there is
 	// none for c.

@@ -115,7 +115,7 @@ func (c Command) InShell() Command {
 	return c
 }
 
-// FillsModCache recognises the command by which the module cache of all projects is
+// FillsModCache recognises the command by which the module cache of the project is
 // filled: it runs no code of the change, and checks what it fetches.
 func (c Command) FillsModCache() bool {
 	return c.Stage == results.StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})

@@ -138,17 +138,45 @@ func (e *Executor) runAt(ctx context.Context, side results.Side, at Place, c eco
 	return step, nil
 }
 
+// RunBare runs c, which compiles and runs nothing, in a folder that has files and nothing of the
+// trees, with an empty HOME and without what the project has in the environment of its commands.
+func (e *Executor) RunBare(ctx context.Context, files map[string][]byte, c ecosystem.Command) (ecosystem.Step, error) {
+	at := filepath.Join(e.Scratch, "bare")
+	if err := folder.RemoveAll(ctx, at); err != nil {
+		return ecosystem.Step{}, err
+	}
+	tree, home := &workspace.Tree{Dir: filepath.Join(at, "tree")}, filepath.Join(at, "home")
+	if err := folder.Make(tree.Dir, home); err != nil {
+		return ecosystem.Step{}, err
+	}
+	for name, data := range files {
+		if err := writeInTree(tree.Dir, name, data); err != nil {
+			return ecosystem.Step{}, err
+		}
+	}
+	p := Progress{Stage: c.Stage, Side: results.Base, Unit: c.Unit, Command: c.Text}
+	e.Show(p)
+	step, err := New(e.Machine, Job{Base: tree, Head: tree, Note: e.Note}).RunAt(ctx, results.Base, Place{Tree: tree, Home: home}, c, nil)
+	if err != nil {
+		return step, err
+	}
+	e.Steps = append(e.Steps, step)
+	p.Done, p.Step = true, step
+	e.Show(p)
+	return step, nil
+}
+
 // command is what the sandbox runs for c.
 func (e *Executor) command(side results.Side, c ecosystem.Command, dir, home, cache string) (sandbox.Command, error) {
 	run := sandbox.Command{
-		Argv: c.Argv, Env: slices.Concat(e.Store().GoEnv(cache, c), e.Env), Home: home, Writable: []string{dir, cache},
+		Argv: c.Argv, Env: slices.Concat(e.Store().GoEnv(side, cache, c), e.Env), Home: home, Writable: []string{dir, cache},
 		Network: e.Network.Of(c.Network), Services: e.Services, Timeout: c.Timeout,
 	}
 	if c.Stage == results.StageSetup {
 		env, files := languages.Registries(e.Tools)
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(home, ".cache", "yarn"))
-		run.Env = slices.Concat(env, e.Store().GoEnv(cache, c))
+		run.Env = slices.Concat(env, e.Store().GoEnv(side, cache, c))
 		if run.Network == sandbox.NetworkNone { // it would wait for minutes for what cannot come
 			run.Env = append(languages.UnconnectedEnv(), run.Env...)
 		}

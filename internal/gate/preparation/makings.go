@@ -17,6 +17,11 @@ import (
 // commands that make sources are run one after the other, until it does: a repository need not
 // have what its workflows and targets make before the tests.
 func (prep *Preparation) compile(ctx context.Context, side results.Side) error {
+	if side == results.Base {
+		if err := prep.seed(ctx, false); err != nil {
+			return err
+		}
+	}
 	if err := prep.build(ctx, side); err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ type Preparation struct {
 	forgiven  map[string]bool           // evidence of setup commands that failed, and all that they fetch was there, or nothing asked for them
 	makings   map[results.Side][]string // see [Preparation.Makings]
 	aside     []string
+	fresh     bool     // the project has no build cache yet
+	standard  []string // what the base needs of the standard library, where it was listed
 }
 
 // New prepares nothing yet.
@@ -60,7 +62,7 @@ func (prep *Preparation) PrepareBase(ctx context.Context) error {
 	if !prep.Compiles() {
 		return errors.Join(prep.ShareCache(), prep.Prepare(ctx, results.Base))
 	}
-	if err := prep.Store().SeedCache(); err != nil {
+	if err := prep.SeedCache(); err != nil {
 		return err
 	}
 	// What is in the cache from runs before takes as long as the base's commands.

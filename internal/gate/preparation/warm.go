@@ -39,13 +39,13 @@ func (prep *Preparation) WarmLate(ctx context.Context, commands []ecosystem.Comm
 		return err
 	}
 	since := prep.Now()
-	if err := prep.warm(ctx, commands); err != nil {
-		return err
-	}
 	if slices.ContainsFunc(commands, func(c ecosystem.Command) bool { return c.Race }) {
-		if err := prep.Store().GrowSeed("race", since.Add(-time.Second)); err != nil { // time stamps are coarser than the clock
+		if err := prep.seed(ctx, true); err != nil {
 			return err
 		}
+	}
+	if err := prep.warm(ctx, commands); err != nil {
+		return err
 	}
 	return prep.LinkSince(since)
 }

@@ -45,6 +45,8 @@ func goPackages() *ecosystem.Packages {
 		Without:   withoutTests,
 		Excluded:  excluded,
 		WarmFor:   warmFor,
+		Standard:  listStandard,
+		Seed:      seedOf,
 		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c ecosystem.Command) (ecosystem.Command, bool) {
 			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off"), version: c.Go}
