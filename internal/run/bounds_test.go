@@ -10,7 +10,7 @@ import (
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	docstest.Says(t, "../../docs/gate.md", map[string]bool{
-		"three inside one another at most": moduleDepth == 3,
-		"4 GB a side at most":              maxContents == 4<<30,
+		"three inside one another and 256 a side at most": moduleDepth == 3 && maxModules == 256,
+		"4 GB a side at most":                             maxContents == 4<<30,
 	})
 }

@@ -18,8 +18,12 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
-// moduleDepth is how many submodules inside one another are brought.
-const moduleDepth = 3
+// Of the submodules that are brought: how many inside one another, and how many of a tree,
+// of which each may have the history of a large repository.
+const (
+	moduleDepth = 3
+	maxModules  = 256
+)
 
 // bringSubmodules fills the submodules of a tree with the commits that its own commit
 // names, from the hosts of the base's .gitmodules and of the repository itself. A head that
@@ -38,7 +42,7 @@ func (p *prepared) bringSubmodules(ctx context.Context, t *workspace.Tree, commi
 	} else if repo := p.begun.repo; repo != nil {
 		from.clones = filepath.Join(repo.CommonDir, "modules")
 	}
-	b := bringing{prepared: p, tree: t, base: modulesAt(ctx, p.mirror, p.source.Change.MergeBase)}
+	b := &bringing{prepared: p, tree: t, base: modulesAt(ctx, p.mirror, p.source.Change.MergeBase)}
 	if err := b.all(ctx, from, "", t.Submodules(), moduleDepth); err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -61,16 +65,20 @@ type bringing struct {
 	*prepared
 	tree *workspace.Tree
 	base map[string]module // of the merge base
+	met  int               // submodules so far
 }
 
 // all brings the submodules of a repository that lies at a path of the tree.
-func (b bringing) all(ctx context.Context, from moduleSource, at string, modules []workspace.Submodule, depth int) error {
+func (b *bringing) all(ctx context.Context, from moduleSource, at string, modules []workspace.Submodule, depth int) error {
 	if depth == 0 {
 		return nil
 	}
 	entries := modulesAt(ctx, from.mirror, from.commit)
 	var failed error
 	for _, s := range modules {
+		if b.met++; b.met > maxModules {
+			return errors.Join(failed, fmt.Errorf("%s and those after it: no more than %d are fetched", s.Path, maxModules))
+		}
 		m, ok := entries[strings.TrimPrefix(s.Path, at)]
 		if !ok {
 			failed = errors.Join(failed, fmt.Errorf("%s: .gitmodules does not name it", s.Path))
@@ -131,7 +139,7 @@ func parseModules(text string) map[string]module {
 }
 
 // one fetches a submodule, first from what the user's own clone has of it, and lays it.
-func (b bringing) one(ctx context.Context, from moduleSource, s workspace.Submodule, m module) ([]workspace.Submodule, moduleSource, error) {
+func (b *bringing) one(ctx context.Context, from moduleSource, s workspace.Submodule, m module) ([]workspace.Submodule, moduleSource, error) {
 	own := moduleSource{commit: s.OID}
 	var remotes []git.Remote
 	if from.clones != "" && filepath.IsLocal(filepath.FromSlash(m.name)) {
@@ -143,8 +151,7 @@ func (b bringing) one(ctx context.Context, from moduleSource, s workspace.Submod
 	if refused == nil {
 		own.url, remotes = remote.URL, append(remotes, remote)
 	}
-	sum := sha256.Sum256([]byte(from.url + " " + m.url))
-	mirror, err := workspace.OpenMirror(ctx, b.runner.Git, filepath.Join(b.begun.layout.Project(), "submodules", hex.EncodeToString(sum[:8])+".git"), b.mirror.Format)
+	mirror, err := workspace.OpenMirror(ctx, b.runner.Git, filepath.Join(b.begun.layout.Project(), workspace.SubmodulesDir, moduleMirror(from.url, m)), b.mirror.Format)
 	if err != nil {
 		return nil, own, err
 	}
@@ -158,6 +165,17 @@ func (b bringing) one(ctx context.Context, from moduleSource, s workspace.Submod
 		return inner, own, err
 	}
 	return nil, own, err
+}
+
+// moduleMirror names the mirror of a submodule of the repository at an address. However a
+// .gitmodules spells the way to another one, it has one mirror.
+func moduleMirror(beside string, m module) string {
+	of := beside + " " + m.url
+	if where, err := resolveModule(beside, m.url); err == nil {
+		of = strings.TrimSuffix(strings.TrimSuffix(where, "/"), ".git")
+	}
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:8]) + ".git"
 }
 
 // moduleRemote is where a submodule is fetched from: its URL, where that is one of the

@@ -92,8 +92,11 @@ type trimmer struct {
 	freed int64
 }
 
-// project removes a project's mirror and cache, unless a run is at work with them: a run
-// locks its worktrees before it opens the mirror.
+// SubmodulesDir is the folder of a project with the mirrors of its submodules.
+const SubmodulesDir = "submodules"
+
+// project removes a project's mirrors and cache, unless a run is at work with them: a run
+// locks its worktrees before it opens a mirror.
 func (t *trimmer) project(dir string) error {
 	mirror := filepath.Join(dir, "mirror.git")
 	lock, err := tryAcquire(mirror+".lock", syscall.LOCK_EX)
@@ -104,7 +107,11 @@ func (t *trimmer) project(dir string) error {
 	if err := idle(dir); err != nil {
 		return err
 	}
-	return errors.Join(t.remove(mirror), t.remove(filepath.Join(dir, historyDir)), t.remove(filepath.Join(dir, "cache")), t.leavings(dir))
+	errs := []error{t.remove(mirror)}
+	for _, name := range []string{historyDir, SubmodulesDir, "cache"} {
+		errs = append(errs, t.remove(filepath.Join(dir, name)))
+	}
+	return errors.Join(append(errs, t.leavings(dir))...)
 }
 
 // idle returns ErrBusy where a run is at work.

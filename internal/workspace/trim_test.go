@@ -18,7 +18,7 @@ func TestTrim(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	project := func(name string, age time.Duration) string {
 		dir := filepath.Join(home, "projects", name)
-		write(t, dir, map[string]string{"cache/go-build/x": string(make([]byte, 100<<10)), "mirror.git/HEAD": "x"})
+		write(t, dir, map[string]string{"cache/go-build/x": string(make([]byte, 100<<10)), "mirror.git/HEAD": "x", "submodules/0a.git/HEAD": "x"})
 		when := time.Now().Add(-age)
 		if err := os.Chtimes(dir, when, when); err != nil {
 			t.Fatal(err)
@@ -42,8 +42,8 @@ func TestTrim(t *testing.T) {
 	if freed := must[int64](t)(Trim(t.Context(), home, 1, log)); freed < 100<<10 {
 		t.Errorf("%d bytes were freed", freed)
 	}
-	if got := there(filepath.Join(older, "cache"), filepath.Join(older, "mirror.git"), filepath.Join(old, "cache"), m.Dir); got[0] || got[1] || !got[2] || !got[3] {
-		t.Errorf("one byte was wanted: cache and mirror of the oldest, cache of the other, mirror of the live one are there: %v", got)
+	if got := there(filepath.Join(older, "cache"), filepath.Join(older, "mirror.git"), filepath.Join(older, SubmodulesDir), filepath.Join(old, "cache"), m.Dir); got[0] || got[1] || got[2] || !got[3] || !got[4] {
+		t.Errorf("one byte was wanted: cache, mirror and mirrors of submodules of the oldest, cache of the other, mirror of the live one are there: %v", got)
 	}
 	must[int64](t)(Trim(t.Context(), home, 1<<40, log))
 	if got := there(filepath.Join(old, "cache"), m.Dir, filepath.Join(home, "cache")); got[0] || !got[1] || !got[2] {
