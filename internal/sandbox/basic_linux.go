@@ -125,7 +125,7 @@ func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err 
 	defer b.shims.refill() // not beside the command
 	res, err = watch(ctx, b.o, job{
 		cmd: w.cmd, process: w.proc, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout, cgroup: w.group,
-		guard: newGuard(b.means.limits, w.group, b.o.Now, append(slices.Clone(c.written()), s.dir)),
+		guard: b.means.guard(w.group, b.o.Now, append(slices.Clone(c.written()), s.dir)),
 	})
 	if err != nil {
 		return res, err

@@ -143,7 +143,7 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 	res, err := watch(ctx, b.o, job{
 		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
 		release: l.release,
-		guard:   newGuard(b.means.limits, group, b.o.Now, c.written()),
+		guard:   b.means.guard(group, b.o.Now, c.written()),
 	})
 	rep, repErr := l.report()
 	switch {

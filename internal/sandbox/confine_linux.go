@@ -122,6 +122,8 @@ type means struct {
 	abi     int      // of Landlock; 0: none
 	seccomp bool
 	limits  Limits
+	memory  int64             // of the machine, or of the container that this is
+	bound   *cgroup.Bound     // that of the container; nil: it is none
 	absent  []string          // what is missing of the shim's layers, each with the reason
 	cgroups *cgroup.Delegated // nil: none is delegated
 	proved  []finding         // what cgroups were seen to do
@@ -135,7 +137,11 @@ func meansOf(ctx context.Context, o Options) (means, error) {
 	if err != nil {
 		return m, fmt.Errorf("memory of the machine: %w", err)
 	}
-	m.limits = o.Limits.complete(memory)
+	m.memory = memory
+	if b := cgroup.MemoryBound(""); b != nil && b.Limit < memory {
+		m.memory, m.bound = b.Limit, b
+	}
+	m.limits = o.Limits.complete(m.memory)
 	m.cgroups, m.proved, m.lacks = openCgroups(ctx)
 	if len(o.Shim) == 0 {
 		m.absent = []string{layerLandlock + ", " + layerSeccomp + ", " + layerLimits + ": no program that works is given to set them up (nor the services of the job)"}
@@ -173,11 +179,7 @@ func (m means) layers() []string {
 
 // scratchSize is how large each file system in memory may become.
 func (m means) scratchSize() int64 {
-	memory, err := machineMemory()
-	if err != nil {
-		return leastMemory
-	}
-	size := memory / 4
+	size := m.memory / 4
 	if m.limits.Disk > 0 {
 		size = min(size, m.limits.Disk)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,10 +33,11 @@ const (
 // they are, because RLIMIT_NPROC does not bind root and counts all processes of a user where
 // there is no user namespace.
 type guard struct {
-	memory  int64 // 0: not watched
-	disk    int64 // 0: not watched
-	inodes  int64 // 0: not watched
-	procs   int   // 0: not watched
+	memory  int64         // 0: not watched
+	bound   *cgroup.Bound // of this program and all commands together; nil: the machine's memory
+	disk    int64         // 0: not watched
+	inodes  int64         // 0: not watched
+	procs   int           // 0: not watched
 	now     func() time.Time
 	started time.Time
 	volumes []volume
@@ -54,6 +56,13 @@ type volume struct {
 
 // reserve is the free space that must remain, no matter who used it up.
 const reserve = 256 << 20
+
+// guard watches a command in c that may write to dirs.
+func (m means) guard(c *cgroup.Group, now func() time.Time, dirs []string) *guard {
+	g := newGuard(m.limits, c, now, dirs)
+	g.bound = m.bound
+	return g
+}
 
 // newGuard watches a command in c that may write to dirs.
 func newGuard(l Limits, c *cgroup.Group, now func() time.Time, dirs []string) *guard {
@@ -115,9 +124,12 @@ func (g *guard) exceeded(m *member) string {
 		return "processes"
 	}
 	if used, files := usedMemory(); g.memory > 0 && used > g.memory {
-		if own := family.memory(m); own > g.memory || own+files > g.memory && own+family.inFiles(m) > g.memory {
+		if own := family.memory(m); own > g.memory || own+files > g.memory && family.withFiles(m) > g.memory {
 			return "memory"
 		}
+	}
+	if g.fills(m) {
+		return "memory"
 	}
 	for i := range g.volumes {
 		if limit := g.volumes[i].exceeded(g, m); limit != "" {
@@ -125,6 +137,20 @@ func (g *guard) exceeded(m *member) string {
 		}
 	}
 	return ""
+}
+
+// Of the memory that this program and all commands have together: how much must remain, no
+// matter who used it up, and how much a command has that is ended for that, as parts of it.
+// Where none remains, the kernel ends a process of its choice, which may be this one.
+const (
+	memoryReserve = 16
+	memoryMuch    = 8
+)
+
+// fills says whether little remains of the memory of all together, and m has much of it.
+func (g *guard) fills(m *member) bool {
+	b := g.bound
+	return b != nil && b.Used() > b.Limit-b.Limit/memoryReserve && family.withFiles(m) > b.Limit/memoryMuch
 }
 
 // exceeded names the limit that was passed on one volume.
@@ -309,23 +335,57 @@ func (k *processFamily) unlinked(m *member, dev uint64) (size int64, all bool) {
 	return size, all
 }
 
-// inFiles is how much memory the processes of m have in open files of memory that have no
-// name, beside what they have mapped.
-func (k *processFamily) inFiles(m *member) int64 {
+// withFiles is [processFamily.memory] with what the processes of m have in the file systems in
+// memory that they were given, and in open files of memory that have no name, beside what
+// they have mapped.
+func (k *processFamily) withFiles(m *member) int64 {
 	mine := k.processes(m)
-	mapped := int64(0) // before the files: of a process that ends meanwhile nothing counts twice
+	// Both before the files, and both at once: of a process that ends meanwhile, and has
+	// nothing mapped any more while its files are open, nothing counts twice.
+	used, mapped := int64(0), int64(0)
 	for _, p := range mine {
 		statm, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/statm")
 		if f := strings.Fields(string(statm)); err == nil && len(f) > 2 { // the third is what may be of files
-			pages, _ := strconv.ParseInt(f[2], 10, 64)
-			mapped += pages * int64(os.Getpagesize())
+			pages, _ := strconv.ParseInt(f[1], 10, 64)
+			ofFiles, _ := strconv.ParseInt(f[2], 10, 64)
+			used += pages * int64(os.Getpagesize())
+			mapped += ofFiles * int64(os.Getpagesize())
 		}
 	}
 	size, _ := nameless(mine, func(path string, _ *unix.Stat_t) bool {
 		var on unix.Statfs_t
 		return unix.Statfs(path, &on) == nil && on.Type == unix.TMPFS_MAGIC
 	})
-	return max(size-mapped, 0)
+	return used + max(size+scratchOf(mine)-mapped, 0)
+}
+
+// scratchOf is how much lies in the file systems in memory that bubblewrap has made for
+// processes.
+func scratchOf(procs []proc) (size int64) {
+	dirs := []string{boxedTemp, systemTemp, "/dev/shm", boxedHome}
+	ours := map[uint64]bool{}
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) == nil {
+			ours[st.Dev] = true
+		}
+	}
+	for _, p := range slices.Backward(procs) { // the first ones are bubblewrap's own
+		for _, dir := range dirs {
+			dir = "/proc/" + strconv.Itoa(p.pid) + "/root" + dir
+			var st unix.Stat_t // of no link, which would lead from here
+			var on unix.Statfs_t
+			if unix.Lstat(dir, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || ours[st.Dev] || unix.Statfs(dir, &on) != nil || on.Type != unix.TMPFS_MAGIC {
+				continue
+			}
+			ours[st.Dev] = true
+			size += int64(on.Blocks-on.Bfree) * on.Bsize //nolint:gosec // it is less than the machine has
+		}
+		if size > 0 {
+			break // all see the same
+		}
+	}
+	return size
 }
 
 func (k *processFamily) processes(m *member) []proc {

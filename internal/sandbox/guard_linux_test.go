@@ -3,10 +3,74 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 )
+
+// Where little remains of the memory of a container, a command that has much of it is ended,
+// and none that has little.
+func TestGuardOfAContainer(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+	write("proc/self/cgroup", "0::/\n")
+	write("sys/fs/cgroup/memory.max", fmt.Sprint(160<<20))
+	current := func(n int) { write("sys/fs/cgroup/memory.current", fmt.Sprint(n<<20)) }
+	current(100)
+	m := means{limits: Limits{Memory: 1 << 40}, bound: cgroup.MemoryBound(root)}
+	g := m.guard(nil, time.Now, nil)
+	start := func(kilobytes int) *member {
+		t.Helper()
+		// The shell has that much in a variable before it writes to the pipe.
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", fmt.Sprintf(`x=$(head -c %d000 /dev/zero | tr '\0' x); echo; exec 1>&-; read`, kilobytes))
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		member, err := family.start(cmd, "", false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = in.Close()
+			_ = cmd.Wait()
+			family.forget(member)
+		})
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return member
+	}
+	small, large := start(1), start(30_000)
+	for _, tt := range []struct {
+		current int
+		m       *member
+		want    string
+	}{{100, large, ""}, {155, small, ""}, {155, large, "memory"}} {
+		current(tt.current)
+		if got := g.exceeded(tt.m); got != tt.want {
+			t.Errorf("%d of 160 MiB are in use, %d bytes by the command: limit %q, want %q", tt.current, family.memory(tt.m), got, tt.want)
+		}
+	}
+}
 
 // A command is not charged for what another wrote just before it started.
 func TestGuardCountsOneCommand(t *testing.T) {

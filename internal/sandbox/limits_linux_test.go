@@ -152,6 +152,12 @@ func TestMemoryWatched(t *testing.T) {
 		if res.Limit != "memory" || res.Exit != 137 {
 			t.Errorf("%s: in files of memory: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
 		}
+		if mode == "full" { // the others have such folders on a disk
+			res = run(t, sb, sandbox.Command{Argv: bash(`for dir in /tmp /dev/shm "$HOME"; do for i in {1..30}; do head -c 5000000 /dev/zero >$dir/$i; done; done; sleep 20`)})
+			if res.Limit != "memory" || res.Exit != 137 {
+				t.Errorf("%s: in folders in memory: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
+			}
+		}
 		const mapped = `exec python3 -c 'import mmap, os, time; f = os.memfd_create("x"); os.truncate(f, 200000000); m = mmap.mmap(f, 200000000); [m.write(bytes(1000000)) for i in range(200)]; time.sleep(1)'`
 		if res = run(t, sb, sandbox.Command{Argv: bash(mapped)}); res.Limit != "" {
 			t.Errorf("%s: what is mapped counts twice: limit %q", mode, res.Limit)
