@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Free is how much room the disk of dir has for this user. A folder that is not there
@@ -31,34 +33,22 @@ func Usage(ctx context.Context, dirs ...string) (int64, error) {
 	type inode struct{ dev, ino uint64 }
 	seen := map[inode]bool{} // of files with several names
 	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+		Each(dir, func(st *unix.Stat_t, unseen bool) bool {
+			if unseen || ctx.Err() != nil {
+				return ctx.Err() == nil
 			}
-			if err != nil {
-				return nil //nolint:nilerr // see above
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil //nolint:nilerr // see above
-			}
-			s, ok := info.Sys().(*syscall.Stat_t)
-			if !ok {
-				sum += info.Size()
-				return nil
-			}
-			if !d.IsDir() && s.Nlink > 1 {
-				id := inode{uint64(s.Dev), s.Ino} //nolint:unconvert,gosec,nolintlint // the types differ between systems
+			if st.Mode&unix.S_IFMT != unix.S_IFDIR && st.Nlink > 1 {
+				id := inode{uint64(st.Dev), st.Ino} //nolint:unconvert,gosec,nolintlint // the types differ between systems
 				if seen[id] {
-					return nil
+					return true
 				}
 				seen[id] = true
 			}
-			sum += s.Blocks * 512
-			return nil
+			sum += st.Blocks * 512
+			return true
 		})
-		if err != nil {
-			return 0, err
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
 	}
 	return sum, nil

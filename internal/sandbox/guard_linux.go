@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
 	"golang.org/x/sys/unix"
 )
@@ -228,35 +228,25 @@ func (g *guard) measure(v volume) (bytes, entries int64, closed bool) {
 	since := g.started.Add(-stampGrain)
 	for _, dir := range v.dirs {
 		seen := map[uint64]bool{} // of files with several names
-		// A part is better than nothing, and the command is at work there.
-		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-			if d == nil {
-				return nil
-			}
-			info, infoErr := d.Info()
-			if infoErr != nil {
-				closed = closed || errors.Is(infoErr, fs.ErrPermission) // a folder that is listed and not entered
-				return nil
-			}
-			st, ok := info.Sys().(*syscall.Stat_t)
-			if !ok || time.Unix(st.Ctim.Unix()).Before(since) {
-				return nil
-			}
-			if err != nil { // the folder was counted before
-				closed = closed || errors.Is(err, fs.ErrPermission)
-				return nil
+		folder.Each(dir, func(st *unix.Stat_t, unseen bool) bool {
+			switch {
+			case time.Unix(st.Ctim.Unix()).Before(since):
+				return true
+			case unseen:
+				closed = true
+				return true
 			}
 			if entries++; g.inodes > 0 && entries >= g.inodes {
-				return fs.SkipAll
+				return false
 			}
-			if st.Nlink > 1 && !d.IsDir() {
+			if st.Nlink > 1 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
 				if seen[st.Ino] {
-					return nil
+					return true
 				}
 				seen[st.Ino] = true
 			}
 			bytes += st.Blocks * 512
-			return nil
+			return true
 		})
 	}
 	return bytes, entries, closed

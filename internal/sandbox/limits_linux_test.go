@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -78,11 +80,17 @@ func TestDiskLimitUnseen(t *testing.T) {
 			"without a name":  `exec 3>f; rm f; ` + write,
 			"mapped":          `exec python3 -c 'import mmap, os, time; f = open("f", "w+b"); os.unlink("f"); f.truncate(400000000); m = mmap.mmap(f.fileno(), 400000000); f.close(); [(m.write(bytes(4000000)), time.sleep(0.02)) for i in range(100)]; time.sleep(20)'`,
 			"in a closed one": `mkdir d; exec 3>d/f; chmod 0 d; ` + write,
+			"too deep":        `exec python3 -c '` + longPath + `f = open("f", "wb"); [(f.write(bytes(4000000)), time.sleep(0.02)) for i in range(100)]; time.sleep(20)'`,
 		} {
 			t.Run(mode+" "+name, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "d"), 0o700) })
+				t.Cleanup(func() {
+					_ = os.Chmod(filepath.Join(dir, "d"), 0o700)
+					if err := folder.RemoveAll(context.Background(), filepath.Join(dir, strings.Repeat("a", 200))); err != nil {
+						t.Error(err)
+					}
+				})
 				res := run(t, sb, sandbox.Command{Argv: bash(text), Dir: dir, Writable: []string{dir}})
 				if res.Limit != "disk" || res.Exit != 137 {
 					t.Errorf("limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
@@ -91,6 +99,9 @@ func TestDiskLimitUnseen(t *testing.T) {
 		}
 	}
 }
+
+// longPath goes into a folder whose path is longer than what the kernel takes at once.
+const longPath = `import os, time; [(os.mkdir("a" * 200), os.chdir("a" * 200)) for i in range(25)]; `
 
 // A command that makes too many files, or too many names of one, is ended for it, and
 // what it leaves can be removed.
@@ -101,6 +112,7 @@ func TestInodeLimit(t *testing.T) {
 		for name, text := range map[string]string{
 			"files":   `mkdir d; cd d; for i in {1..200}; do touch $i.{1..100}; sleep 0.01; done; sleep 10`,
 			"folders": `for i in {1..200}; do mkdir -p $i/{1..100}; sleep 0.01; done; sleep 10`,
+			"deep":    `exec python3 -c '` + longPath + `[(open("%d" % i, "w").close(), time.sleep(0.0005)) for i in range(8000)]; time.sleep(20)'`,
 			"names":   `touch x; mkdir l; python3 -c 'import os; [os.link("x", "l/%d" % i) for i in range(8000)]'; sleep 20`,
 		} {
 			t.Run(mode+" "+name, func(t *testing.T) {
@@ -110,7 +122,7 @@ func TestInodeLimit(t *testing.T) {
 				if res.Limit != "inodes" || res.Exit != 137 {
 					t.Errorf("limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
 				}
-				if err := os.RemoveAll(dir); err != nil {
+				if err := folder.RemoveAll(t.Context(), dir); err != nil {
 					t.Error(err)
 				}
 			})

@@ -16,8 +16,8 @@ func TestMemoryBound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		own   string
 		files map[string]string
-		mount string            // in place of the one of version 2
-		procs string            // the same of /proc/self/cgroup
+		mount string // in place of the one of version 2
+		procs string // the same of /proc/self/cgroup
 		limit int64
 		used  int64
 	}{

@@ -89,11 +89,11 @@ var table = []row{
 
 	{"internal/policy", ""},
 	{"internal/hook", ""},
-	{"internal/sandbox", "internal/sandbox/..."},
+	{"internal/sandbox", "internal/sandbox/... internal/folder"},                      // which counts what commands write
 	{"internal/sandbox/setup", "internal/sandbox/cgroup internal/sandbox/toolchains"}, // it runs no command in a sandbox
-	{"internal/sandbox/cgroup", ""},     // it knows no sandbox
-	{"internal/sandbox/toolchains", ""}, // it starts nothing
-	{"internal/sandbox/seccomp", "-"},   // numbers of calls in, a filter out
+	{"internal/sandbox/cgroup", ""},                                                   // it knows no sandbox
+	{"internal/sandbox/toolchains", ""},                                               // it starts nothing
+	{"internal/sandbox/seccomp", "-"},                                                 // numbers of calls in, a filter out
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
 	{"internal/workspace", "internal/folder internal/workspace/objects internal/workspace/git internal/workspace/repository"},
