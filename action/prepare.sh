@@ -19,13 +19,18 @@ as_root() {
   if [[ $EUID -eq 0 ]]; then "$@"; else sudo -n "$@"; fi
 }
 
-sandbox_works() { bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true 2>/dev/null; }
+# With the options that ycbot needs, which old ones do not have.
+sandbox_works() {
+  bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev --perms 0700 --size 1048576 --tmpfs /tmp true 2>/dev/null
+}
 
 install_bwrap() {
   if command -v apt-get >/dev/null; then
-    as_root timeout 300 apt-get -o DPkg::Lock::Timeout=60 -qq update &&
-      as_root timeout 300 env DEBIAN_FRONTEND=noninteractive \
-        apt-get -o DPkg::Lock::Timeout=60 -qq install -y --no-install-recommends bubblewrap
+    # It fails where any of many sources cannot be read, and most have no part in this.
+    as_root timeout 300 apt-get -o DPkg::Lock::Timeout=60 -qq update ||
+      echo "sandbox: apt-get update failed; bubblewrap is asked for all the same"
+    as_root timeout 300 env DEBIAN_FRONTEND=noninteractive \
+      apt-get -o DPkg::Lock::Timeout=60 -qq install -y --no-install-recommends bubblewrap
   elif command -v dnf >/dev/null; then
     as_root timeout 300 dnf -q -y install bubblewrap
   elif command -v apk >/dev/null; then
@@ -63,6 +68,10 @@ prepare() {
   fi
   if command -v bwrap >/dev/null && { sandbox_works || { allow_bwrap && sandbox_works; }; }; then
     echo "sandbox: bubblewrap was made to work"
+    return
+  fi
+  if command -v bwrap >/dev/null && [[ $(bwrap --help 2>&1) != *--size* ]]; then
+    echo "::notice title=ycbot sandbox::$(bwrap --version) is too old: 0.7 or later is needed; a lower tier is used"
     return
   fi
   echo "::notice title=ycbot sandbox::bubblewrap could not be made to work here; a lower tier is used"

@@ -188,6 +188,61 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// TestPrepare holds that one source of packages which cannot be read does not keep bubblewrap
+// from being installed, and that one that is too old is called so.
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the action runs on Linux")
+	}
+	const works = "#!/bin/sh\ntrue\n"
+	const old = "#!/bin/sh\ncase $1 in --version) echo bubblewrap 0.6.1 ;; --help) echo --tmpfs ;; *) echo Unknown option --size >&2; exit 1 ;; esac\n"
+	for name, test := range map[string]struct {
+		update, install string // of apt-get
+		there           string // bubblewrap, from the beginning
+		want            string
+	}{
+		"installed":         {"true", "", "", "sandbox: installing bubblewrap\nsandbox: bubblewrap was made to work\n"},
+		"a broken source":   {"exit 100", "", "", "sandbox: installing bubblewrap\nsandbox: apt-get update failed; bubblewrap is asked for all the same\nsandbox: bubblewrap was made to work\n"},
+		"no such package":   {"true", "exit 100", "", "sandbox: installing bubblewrap\n::notice title=ycbot sandbox::bubblewrap could not be made to work here; a lower tier is used\n"},
+		"there":             {"exit 1", "exit 1", works, "sandbox: bubblewrap works\n"},
+		"there and too old": {"exit 1", "exit 1", old, "::notice title=ycbot sandbox::bubblewrap 0.6.1 is too old: 0.7 or later is needed; a lower tier is used\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			files := map[string]string{
+				"apt-get": "#!/bin/sh\ncase $* in *update) " + test.update + " ;; *) " + cmp.Or(test.install, "printf '#!/bin/sh\\ntrue\\n' >"+bin+"/bwrap; chmod 755 "+bin+"/bwrap") + " ;; esac\n",
+				"sudo":    "#!/bin/sh\nshift\nexec \"$@\"\n",
+				"cat":     "#!/bin/sh\necho 0\n", // no setting of the kernel's is in the way
+			}
+			if test.there != "" {
+				files["bwrap"] = test.there
+			}
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range []string{"bash", "sh", "env", "timeout", "chmod", "true"} {
+				at, err := exec.LookPath(name)
+				if err != nil {
+					t.Skip(err)
+				}
+				if err := os.Symlink(at, filepath.Join(bin, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "../../action/prepare.sh")
+			cmd.Env = []string{"PATH=" + bin}
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != test.want {
+				t.Errorf("said %q (%v), want %q", out, err, test.want)
+			}
+		})
+	}
+}
+
 // TestLimit holds that the shell of the step is moved into a cgroup on GitHub's own
 // Linux runners where there is sudo, nowhere else, and that
 // the step goes on whatever comes of it.

@@ -100,12 +100,14 @@ func (h Host) install() (Step, bool) {
 		return Step{
 			What: "install the package bubblewrap with " + name,
 			Do: func(ctx context.Context, out io.Writer) error {
-				for _, argv := range installers[name] {
+				steps := installers[name]
+				last := len(steps) - 1
+				for _, argv := range steps[:last] { // fails where any of many sources cannot be read
 					if err := h.command(ctx, out, argv); err != nil {
-						return err
+						fmt.Fprintf(out, "%s: %v; bubblewrap is asked for all the same\n", strings.Join(argv, " "), err)
 					}
 				}
-				return nil
+				return h.command(ctx, out, steps[last])
 			},
 		}, true
 	}

@@ -153,8 +153,13 @@ func TestPreparationCgroupDone(t *testing.T) {
 // cannot be loaded does not stay.
 func TestPreparationDone(t *testing.T) {
 	t.Parallel()
+	const broken = "#!/bin/sh\nif [ \"$2\" = update ]; then exit 100; fi\necho \"$0 $*\"\n" // one source of many cannot be read
 	for parser, loads := range map[string]bool{script: true, "#!/bin/sh\nexit 1\n": false} {
-		h := host(t, map[string]string{"usr/bin/apt-get": script, restricted: "1\n", "etc/apparmor.d/x": "", "usr/sbin/apparmor_parser": parser})
+		manager := script
+		if loads {
+			manager = broken
+		}
+		h := host(t, map[string]string{"usr/bin/apt-get": manager, restricted: "1\n", "etc/apparmor.d/x": "", "usr/sbin/apparmor_parser": parser})
 		steps, _ := setup.Steps(h)
 		if len(steps) != 2 {
 			t.Fatalf("steps: %v", steps)
