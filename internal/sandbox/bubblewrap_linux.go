@@ -102,11 +102,23 @@ func (b *bubblewrap) trial(ctx context.Context) error {
 		b.flags = flags
 		err = b.runTrue(ctx)
 	}
+	if err != nil && strings.Contains(err.Error(), "Unknown option") {
+		return fmt.Errorf("%s is too old: 0.7 or later is needed: %w", b.version(ctx), err)
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errShim) {
 		return fmt.Errorf("bubblewrap does not work here: %w; user namespaces must be allowed "+
 			"(Ubuntu 24.04 and later: an AppArmor profile for bwrap with \"userns,\"; containers: a seccomp profile that permits them)", err)
 	}
 	return err
+}
+
+// version is what the program calls itself.
+func (b *bubblewrap) version(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, b.program, "--version").Output()
+	if text := strings.TrimSpace(string(out)); err == nil && text != "" && !strings.Contains(text, "\n") {
+		return text
+	}
+	return b.program
 }
 
 func (b *bubblewrap) runTrue(ctx context.Context) error {
