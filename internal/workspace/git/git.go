@@ -299,6 +299,9 @@ func (g *Git) Stream(ctx context.Context, c Call, stdout io.Writer) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
+	if cmd.Process != nil && ctx.Err() != nil {
+		reap(cmd.Process.Pid)
+	}
 	g.Log.DebugContext(ctx, "git", "verb", verb(c.Args), "git_dir", c.GitDir, "error", err)
 	if err == nil {
 		return nil
@@ -311,6 +314,23 @@ func (g *Git) Stream(ctx context.Context, c Call, stdout io.Writer) error {
 		Exit:   cmd.ProcessState.ExitCode(),
 		Stderr: strings.TrimSpace(stderr.buf.String()),
 		err:    err,
+	}
+}
+
+// reapTime is how long killed processes may take to end.
+const reapTime = time.Second
+
+// reap waits for the children of a git command that was killed with all its group: where this
+// program adopts orphans, they are its own then, and no one else would wait for them.
+func reap(group int) {
+	for end := time.Now().Add(reapTime); time.Now().Before(end); {
+		switch pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); {
+		case errors.Is(err, syscall.EINTR) || pid > 0:
+		case err != nil: // there is none
+			return
+		default:
+			<-time.After(time.Millisecond)
+		}
 	}
 }
 
