@@ -6,7 +6,7 @@
 # tags and commit ids of the action both have it. That release's program for this machine is
 # held against its SHA256SUMS and, where gh can, against GitHub's build provenance. Where
 # the file is empty it is built from the action's own source, with the Go that its go.mod
-# names; "key" is then what a cache of the program may be called.
+# names; "key" is then what a cache of the program may be called, and "dir" its folder.
 set -euo pipefail
 
 fail() {
@@ -21,7 +21,8 @@ if [[ $GITHUB_ACTION_PATH =~ /_actions/([^/]+/[^/]+)/([^/]+)$ ]]; then
 fi
 ACTION_REPOSITORY=${ACTION_REPOSITORY:-ycbot/ycbot}
 
-dir=${RUNNER_TEMP:?}/ycbot-bin
+# A job may use the action at two commits: each has its own program.
+dir=${RUNNER_TEMP:?}/ycbot-bin/${GITHUB_ACTION_PATH//[^[:alnum:]]/-}
 bin=$dir/ycbot
 lacking=$RUNNER_TEMP/ycbot-lacking # why a release that is named was not taken
 mkdir -p "$dir"
@@ -121,6 +122,7 @@ build() {
 case ${1:-} in
 find)
   rm -f "$lacking"
+  printf 'dir=%s\n' "$dir" >>"$GITHUB_OUTPUT"
   if release; then
     exit 0
   fi

@@ -132,7 +132,7 @@ func TestInstallFindsRelease(t *testing.T) {
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
-				got, err := os.ReadFile(filepath.Join(temp, "ycbot-bin", "ycbot"))
+				got, err := os.ReadFile(filepath.Join(temp, "ycbot-bin", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(path, "-"), "ycbot"))
 				if err != nil || string(got) != plain {
 					t.Errorf("it found %q, %v", got, err)
 				}

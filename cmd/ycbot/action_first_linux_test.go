@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,7 +119,7 @@ func speaks(t *testing.T, releases string) (time.Duration, string) {
 	write(t, filepath.Join(path, "action", "release"), "v1.2.3\n")
 	step := h.command(t, "pull_request", h.opened(), map[string]string{"sandbox": "none"})
 	env := append(step.Env, "GITHUB_ACTION_PATH="+path, "SANDBOX=none", "YCBOT_RELEASES="+releases, "YCBOT_RELEASES_PROTO==http,https",
-		"YCBOT="+filepath.Join(h.temp, "ycbot-bin", "ycbot"))
+		"YCBOT="+filepath.Join(h.temp, "ycbot-bin", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(path, "-"), "ycbot"))
 	text := runsOf(t)
 	began := time.Now()
 	for _, id := range []string{"prepare", "find", "install"} {

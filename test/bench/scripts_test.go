@@ -175,6 +175,54 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestInstallTwice holds that a job that uses the action at two commits has the program of each.
+func TestInstallTwice(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the action runs on Linux")
+	}
+	dir := t.TempDir()
+	// A compiler whose programs say which commit they are of.
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go", "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -C ] && of=$2; [ \"$1\" = -o ] && to=$2; shift; done\n[ -z \"$to\" ] || { printf '#!/bin/sh\\necho %s\\n' \"${of##*/}\" >\"$to\"; chmod 755 \"$to\"; }\n")
+	write("curl", "#!/bin/sh\nexit 22\n")
+	dirs := map[string]bool{}
+	for _, commit := range []string{"one", "two"} {
+		path, output := filepath.Join(dir, "_actions", "ycbot", "ycbot", commit), filepath.Join(dir, "output-"+commit)
+		if err := os.MkdirAll(filepath.Join(path, "cmd", "ycbot"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(filepath.Join("_actions", "ycbot", "ycbot", commit, "cmd", "ycbot", "build.flags"), "")
+		for _, step := range [][]string{{"../../action/install.sh", "find"}, {"../../action/install.sh"}} {
+			cmd := exec.CommandContext(t.Context(), "bash", step...)
+			cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "RUNNER_TEMP=" + dir, "GITHUB_OUTPUT=" + output, "GITHUB_ACTION_PATH=" + path}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		text, err := os.ReadFile(output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, program, _ := strings.Cut(string(text), "bin=")
+		out, err := exec.CommandContext(t.Context(), strings.TrimSpace(program)).Output()
+		if err != nil || string(out) != commit+"\n" {
+			t.Errorf("the program at %s says %q (%v)", commit, out, err)
+		}
+		_, kept, _ := strings.Cut(string(text), "dir=")
+		kept, _, _ = strings.Cut(kept, "\n")
+		if dirs[kept] || filepath.Dir(strings.TrimSpace(program)) != kept {
+			t.Errorf("at %s %s is kept, and the program is %s", commit, kept, program)
+		}
+		dirs[kept] = true
+	}
+}
+
 // TestMask holds that each line of a secret is masked, as the runner masks lines,
 // and that nothing needs sudo where the sandbox needs no preparation.
 func TestMask(t *testing.T) {
