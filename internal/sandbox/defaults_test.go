@@ -10,7 +10,7 @@ import (
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	for memory, most := range map[int64]int64{16 << 30: 12 << 30, 1 << 30: 2 << 30} {
-		want := Limits{Memory: most, Processes: 4096, FileSize: 8 << 30, OpenFiles: 65536, Disk: 20 << 30, Inodes: 1_000_000}
+		want := Limits{Memory: most, Processes: 4096, FileSize: 8 << 30, OpenFiles: 65536, Disk: 20 << 30, Inodes: 2_000_000}
 		if d := cmp.Diff(want, Limits{}.complete(memory)); d != "" {
 			t.Errorf("of %d bytes (-want +got):\n%s", memory, d)
 		}

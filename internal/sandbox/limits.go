@@ -12,7 +12,7 @@ type Limits struct {
 	FileSize  int64 // bytes of one file; default 8 GiB
 	OpenFiles int   // of a process; default 65536
 	Disk      int64 // bytes that may be written to the writable directories and to scratch; default 20 GiB
-	Inodes    int   // files, folders and links, by their names, that may be made there; default 1 000 000
+	Inodes    int   // files, folders and links, by their names, that may be made there; default 2 000 000
 	// CPU is the processor time of a process; the default follows from the
 	// command's timeout and the number of processors.
 	CPU time.Duration
@@ -24,8 +24,9 @@ const (
 	defaultOpenFiles = 1 << 16
 	defaultDisk      = 20 << 30
 	leastMemory      = 2 << 30
-	// The node_modules of a large monorepo have 300 000 to 500 000 entries.
-	defaultInodes = 1_000_000
+	// The node_modules of a large monorepo have 300 000 to 500 000 entries, and pnpm has each
+	// file in its store, too.
+	defaultInodes = 2_000_000
 )
 
 // complete fills in the defaults for a machine with memory bytes.
