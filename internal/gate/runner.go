@@ -25,29 +25,28 @@ import (
 // runner is one run of the gate.
 type runner struct {
 	*Gate
-	in        Input
-	res       *Result
-	executor  *execution.Executor
-	prep      *preparation.Preparation
-	sides     *sides.Reader    // what both sides say without being run
-	tests     *tester.Tester   // runs tests of both sides
-	own       *own.Commands    // projects' own commands for their tests
-	files     []string         // of the head
-	splits    map[string]split // by folder of the module
-	known     *known.Record    // of base's tests, from earlier runs; nil: nothing
-	key       string           // of the base's results; empty: not known yet
-	saving    *known.Record    // what this run adds to it; nil: nothing
-	rested    Suite            // what the head's tests said that the change cannot affect
-	facts     Facts
-	lacks     []string             // what could not be run for want of a program, for people
-	unserved  []string             // services that the change alone names and that are not started, for people
-	noService bool                 // new tests reach none of them
-	missing   bool                 // tests of the change import what the base does not provide
-	failed    bool                 // the decisive part came to FAIL
-	over      Suite                // the change's tests over the base's sources
-	overLeft  map[string]string    // test files that do not compile there, and why
-	keptArm   *arms.Arm            // the base's tests over the head's sources, closed; nil: that is the head itself
-	restored  map[string]*restored // by the files, one a line
+	in       Input
+	res      *Result
+	executor *execution.Executor
+	prep     *preparation.Preparation
+	sides    *sides.Reader    // what both sides say without being run
+	tests    *tester.Tester   // runs tests of both sides
+	own      *own.Commands    // projects' own commands for their tests
+	files    []string         // of the head
+	splits   map[string]split // by folder of the module
+	known    *known.Record    // of base's tests, from earlier runs; nil: nothing
+	key      string           // of the base's results; empty: not known yet
+	saving   *known.Record    // what this run adds to it; nil: nothing
+	rested   Suite            // what the head's tests said that the change cannot affect
+	facts    Facts
+	lacks    []string             // what could not be run for want of a program, for people
+	unserved []string             // services that the change alone names and that are not started, for people
+	missing  bool                 // tests of the change import what the base does not provide
+	failed   bool                 // the decisive part came to FAIL
+	over     Suite                // the change's tests over the base's sources
+	overLeft map[string]string    // test files that do not compile there, and why
+	keptArm  *arms.Arm            // the base's tests over the head's sources, closed; nil: that is the head itself
+	restored map[string]*restored // by the files, one a line
 }
 
 // A task says what a runner works on beside its input: all of the change, the change

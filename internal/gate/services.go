@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/databases"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -86,15 +87,12 @@ func (r *runner) leaveUnserved() {
 	if len(r.unserved) == 0 {
 		return
 	}
-	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(c Case) bool {
-		if c.ID.Test == "" || r.sides.Suites[Base][c.ID].Status != "" || !unreachable.MatchString(c.Output) {
-			return false
-		}
-		t.Unknown, r.noService = append(t.Unknown, c), true
-		return true
+	stay, gone := results.Parted(t.NewFailing, func(c Case) bool {
+		return c.ID.Test != "" && r.sides.Suites[Base][c.ID].Status == "" && unreachable.MatchString(c.Output)
 	})
+	t.NewFailing, t.Unknown = stay, append(slices.Clip(t.Unknown), gone...) // the lists are concluded from again
 	t.Sort()
-	if r.noService {
+	if len(gone) > 0 {
 		r.facts.Unprepared = cmp.Or(r.facts.Unprepared, "new tests reach no service: "+strings.Join(r.unserved, "; "))
 	}
 }

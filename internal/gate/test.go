@@ -140,15 +140,15 @@ func (r *runner) alikeOld() {
 			old[k.ID.Unit+"\x00"+masked(results.FailureLine(k.Output))] = true
 		}
 	}
-	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(k Case) bool {
+	stay, gone := results.Parted(t.NewFailing, func(k Case) bool {
 		why := results.FailureLine(k.Output)
 		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
 			return false
 		}
-		t.Unknown = append(t.Unknown, k) // a test that could not show anything is no PASS
 		r.note("%s is new and fails as old tests do without the change: %s", k.ID, why)
 		return true
 	})
+	t.NewFailing, t.Unknown = stay, append(t.Unknown, gone...) // a test that could not show anything is no PASS
 	t.Sort()
 }
 

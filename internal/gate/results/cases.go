@@ -40,6 +40,29 @@ func Leaves(cases []Case) []Case {
 	return out
 }
 
+// Parted splits cases into those that stay and those that go: leaves of which goes says so, and what
+// fails only because of them, as none of its other subtests in the list stays.
+func Parted(cases []Case, goes func(Case) bool) (stay, gone []Case) {
+	stays := map[ID]bool{}
+	for _, c := range Leaves(cases) {
+		if goes(c) {
+			continue
+		}
+		stays[c.ID] = true
+		for up, ok := c.ID.Parent(); ok; up, ok = up.Parent() {
+			stays[up] = true
+		}
+	}
+	for _, c := range cases {
+		if stays[c.ID] {
+			stay = append(stay, c)
+		} else {
+			gone = append(gone, c)
+		}
+	}
+	return stay, gone
+}
+
 // AnyPassed says whether a test passed, so that the others of a run say something.
 func AnyPassed(s Suite) bool {
 	for id, t := range s {
