@@ -91,6 +91,9 @@ type Observation struct {
 	// Beside says that the files of tests among them have nothing to do with this one, but
 	// that they run in one process with it.
 	Beside bool
+	// Imported says that this one stands in none of the files of tests among them, but takes
+	// something of theirs in.
+	Imported bool
 }
 
 // ClassOf is the class of a kept expectation (docs/gate.md, "The four arms").
@@ -129,7 +132,7 @@ func madeBy(o Observation) Class {
 		return Silenced
 	case made(Test) && weak:
 		return Weakened
-	case made(Support):
+	case made(Support), made(Test) && o.Imported:
 		return SupportMade
 	case made(Test):
 		return Rewritten

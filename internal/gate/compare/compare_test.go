@@ -27,6 +27,8 @@ func TestClassOf(t *testing.T) {
 		{"it asks for less", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: pass}, compare.Weakened},
 		{"it is expected to fail", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail, Lenient: true}, compare.Weakened},
 		{"it asks for something else", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail}, compare.Rewritten},
+		{"what it imports of another test asks for something else", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail, Imported: true}, compare.SupportMade},
+		{"what it imports of another test asks for less", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: pass, Imported: true}, compare.Weakened},
 		{"other files of tests keep it from failing", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: pass, Beside: true}, compare.Silenced},
 		{"others do, and what is shared", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test, compare.Support), Beside: true}, compare.Silenced},
 		{"what is shared makes it pass", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Support), Beside: true}, compare.SupportMade},

@@ -216,11 +216,61 @@ func (r *Reader) snapshotOf(name string) string {
 }
 
 // importers are the test files of the base that import a test file, or one that does, as
-// where their classes are made of its: what it says they say, too.
+// where their classes are made of its: what it says they say, too. What a runner loads for all of
+// them, such as conftest.py, imports it for all.
 func (r *Reader) importers(name string) map[string]bool {
 	if out, ok := r.importing[name]; ok {
 		return out
 	}
+	r.readTests()
+	out := map[string]bool{}
+	var all []string // folders
+	for next := []string{name}; len(next) > 0; {
+		of := next[0]
+		stem, by := importOf(of)
+		next = next[1:]
+		for f, src := range r.testTexts {
+			if f == name || out[f] || !importsTest(f, src, of, stem, by) {
+				continue
+			}
+			out[f], next = true, append(next, f)
+			if dir, loaded := r.loadedBefore(f); loaded {
+				all = append(all, dir)
+			}
+		}
+	}
+	for f := range r.testTexts {
+		if f != name && slices.ContainsFunc(all, func(dir string) bool { return ecosystem.Inside(dir, f) }) {
+			out[f] = true
+		}
+	}
+	r.importing[name] = out
+	return out
+}
+
+// OnlyImports says whether a test stands in none of the files of tests that the change touches and that
+// have to do with it: it imports them.
+func (r *Reader) OnlyImports(id results.ID, eco string) bool {
+	file, src := r.TestFileOf(id)
+	if src == nil || languages.ByPackage(eco) {
+		return false
+	}
+	some := false
+	for _, t := range r.Touched {
+		if _, ok := r.Concerns(t, id, eco); !ok || t.Class != compare.Test {
+			continue
+		}
+		text := r.Texts[t.Path].Base
+		if t.Mixed || !r.importers(t.Path)[file] || r.testsOf(results.Base, t.Path, text).Text(id.Test) != "" || path.Ext(file) != ".py" && classes.TextAt(string(text), id.Test) != "" {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// readTests reads the base's test files once.
+func (r *Reader) readTests() {
 	if r.testTexts == nil {
 		r.testTexts = map[string]string{}
 		for _, f := range r.sourcesOfBase() {
@@ -230,18 +280,26 @@ func (r *Reader) importers(name string) map[string]bool {
 		}
 		r.importing = map[string]map[string]bool{}
 	}
-	out := map[string]bool{}
-	for next := []string{name}; len(next) > 0; {
-		stem, by := importOf(next[0])
-		next = next[1:]
-		for f, src := range r.testTexts {
-			if f != name && !out[f] && someLine(src, stem, by.MatchString) {
-				out[f], next = true, append(next, f)
-			}
-		}
+}
+
+// loadedBefore says whether a runner loads a file before all tests of a folder.
+func (r *Reader) loadedBefore(name string) (dir string, ok bool) {
+	if path.Base(name) == "conftest.py" {
+		return path.Dir(name), true
 	}
-	r.importing[name] = out
-	return out
+	return ".", classes.NamesSetup(r.settings, name)
+}
+
+// importsTest says whether a file of tests imports another one: by its name, by its folder where it
+// stands for that, or by its class.
+func importsTest(file, src, of, stem string, by *regexp.Regexp) bool {
+	return someLine(src, stem, by.MatchString) || isIndex(of) && classes.Imports(src, path.Dir(file), of) ||
+		strings.Contains(src, stem) && classes.UsesClass(src, of)
+}
+
+// isIndex says whether a module is called by its folder.
+func isIndex(file string) bool {
+	return path.Base(file) == "__init__.py" || strings.HasPrefix(path.Base(file), "index.")
 }
 
 // someLine says whether a line with a word in it is one. Only these are looked at.
@@ -267,14 +325,18 @@ func someLine(text, word string, is func(line string) bool) bool {
 }
 
 // importOf matches a line that imports a file by its name, which has to stand in it, in whatever language.
+// A module that is called by its folder is imported by a string that ends in that.
 func importOf(file string) (stem string, by *regexp.Regexp) {
-	stem, word := path.Base(strings.TrimSuffix(file, path.Ext(file))), "include"
-	if path.Ext(file) == ".rs" {
+	stem, word, end := path.Base(strings.TrimSuffix(file, path.Ext(file))), "include", `(?:\b|$)`
+	switch {
+	case path.Ext(file) == ".rs":
 		if word = "include|mod"; stem == "mod" {
 			stem = path.Base(path.Dir(file))
 		}
+	case isIndex(file) && path.Dir(file) != ".":
+		stem, end = path.Base(path.Dir(file)), `(?:/index(?:\.\w+)?)?/?["'`+"`"+`]`
 	}
-	return stem, regexp.MustCompile(`\b(?:import|from|require|require_relative|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
+	return stem, regexp.MustCompile(`\b(?:import\w*|from|require\w*|pytest_plugins|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + end)
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the

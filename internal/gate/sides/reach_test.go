@@ -25,6 +25,20 @@ func TestImporters(t *testing.T) {
 		"js/shared.test.js":    "module.exports = 1\n",
 		"js/main.test.js":      "const s = require('./shared.test')\n",
 		"js/unrelated.test.js": "const s = require('./main')\n",
+
+		"pkg/tests/__init__.py":  "class Case: pass\n",
+		"pkg/tests/test_abs.py":  "from pkg.tests import Case\n",
+		"pkg/tests/test_rel.py":  "from . import Case\n",
+		"pkg/tests/test_deep.py": "from pkg.tests.other import x\n",
+		"pkg/tests/test_made.py": "def made(): pass\n",
+		"pkg/tests/conftest.py":  "pytest_plugins = ['pkg.tests.test_made']\n",
+		"js/test/set/index.js":   "module.exports = 1\n",
+		"js/test/set.test.js":    "const s = require('./set')\n",
+		"js/test/alias.test.ts":  "import s from '#test/set'\n",
+		"js/test/part.test.js":   "const s = require('./set/part')\n",
+		"tests/BaseTest.php":     "<?php abstract class BaseTest {}\n",
+		"tests/SumTest.php":      "<?php class SumTest extends BaseTest {}\n",
+		"tests/BaseTestTest.php": "<?php class BaseTestTest {}\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -40,6 +54,11 @@ func TestImporters(t *testing.T) {
 		"tests/test_base.py":  {"tests/test_sub.py": true, "tests/test_third.py": true},
 		"tests/test_other.py": {},
 		"js/shared.test.js":   {"js/main.test.js": true},
+
+		"pkg/tests/__init__.py":  {"pkg/tests/test_abs.py": true, "pkg/tests/test_rel.py": true},
+		"pkg/tests/test_made.py": {"pkg/tests/__init__.py": true, "pkg/tests/conftest.py": true, "pkg/tests/test_abs.py": true, "pkg/tests/test_deep.py": true, "pkg/tests/test_rel.py": true},
+		"js/test/set/index.js":   {"js/test/set.test.js": true, "js/test/alias.test.ts": true},
+		"tests/BaseTest.php":     {"tests/SumTest.php": true},
 	} {
 		if d := cmp.Diff(want, r.importers(name)); d != "" {
 			t.Errorf("%s: %s", name, d)

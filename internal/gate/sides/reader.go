@@ -29,6 +29,7 @@ type Reader struct {
 	moved *moves // nil: not asked for since the change was classified
 
 	called       map[string]bool // by recipes of tests, by path
+	settings     string          // of runners
 	recipes      []recipe        // of tests
 	onlyOfTests  map[string]bool // packages by their folders, as far as they were asked for
 	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for

@@ -141,8 +141,8 @@ func (r *Reader) extended(judges map[string]string, loads map[string]bool) map[s
 func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 	in := r.said()
 	called, steering := in.called, in.steering
-	r.called, r.recipes = called, in.recipes
 	all := strings.Join(in.settings, "\n")
+	r.called, r.recipes, r.settings = called, in.recipes, all
 	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
 	for _, side := range []results.Side{results.Base, results.Head} {
 		if p := r.Plans[side]; p != nil {
