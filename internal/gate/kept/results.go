@@ -133,8 +133,8 @@ func (k *keeper) observe() {
 				e.kept, broken, crashed, e.why = e.head, false, false, ""
 			} else if file, src := k.on.Sides.TestFileOf(e.id); src != nil {
 				e.why = cmp.Or(k.arm.Left[file], k.arm.Cut[file].Why[e.id.Top()], k.arm.Cut[k.on.Sides.MovedTo(file)].Why[e.id.Top()], e.why)
-				if e.kept == compare.Failed { // for want of a name that its file no longer imports
-					e.why = cmp.Or(k.arm.Unimported[file][languages.Absent(e.eco, e.output)], e.why)
+				if name := languages.Absent(e.eco, e.output); e.kept == compare.Failed && !k.on.Sides.ProductAsks(e.id, name, e.output) {
+					e.why = cmp.Or(k.arm.Unimported[file][name], e.why) // for want of a name that its file no longer imports
 				}
 			} else if e.kept == compare.Absent {
 				for _, f := range k.on.Sides.ClassIn(e.id) {
@@ -207,7 +207,7 @@ func (k *keeper) findBeside(e *examined, file string) bool {
 // out of the sources, which languages without a compiler say at run time.
 func (k *keeper) wantsRemoved(e *examined) bool {
 	name := languages.Absent(e.eco, e.output)
-	return name != "" && k.namesRemoved(e, name)
+	return name != "" && !k.on.Sides.ProductAsks(e.id, name, e.output) && k.namesRemoved(e, name)
 }
 
 // namesRemoved says whether a message names what the change removed or renamed, and the test can ask for.
@@ -215,13 +215,17 @@ func (k *keeper) namesRemoved(e *examined, message string) bool {
 	if k.on.Sides.RootGone(message) {
 		return true
 	}
+	want := languages.Absent(e.eco, message)
+	if k.on.Sides.ProductAsks(e.id, want, message) {
+		return false
+	}
 	removed, asks := k.on.Sides.RemovedNames(e.id), k.on.Sides.MayAsk(e.id)
 	for w := range classes.Words([]byte(message)) {
 		if asks(w) && (removed[w] || k.on.Sides.Undeclared(w)) {
 			return true
 		}
 	}
-	if want := languages.Absent(e.eco, message); want != "" && asks(want) {
+	if want != "" && asks(want) {
 		for name, v := range k.on.Sides.Texts { // a file that the message names has lost the name, and another one has it
 			if languages.IsSource(name) && !languages.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
 				classes.Words(v.Base)[want] && !classes.Words(v.Head)[want] {

@@ -138,7 +138,11 @@ func sameButWrapped(file string, id results.ID, base, head string) bool {
 	if was == "" || is == "" || !strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, ".py") { // of others a body may have helpers in it
 		return unwrapped(file, base) == unwrapped(file, head)
 	}
-	return unwrapped(file, was) == unwrapped(file, is) && unwrapped(file, without(base, before)) == unwrapped(file, without(head, after))
+	outside, now := without(base, before), without(head, after)
+	if was == is && classes.Flat(outside) == classes.Flat(now) {
+		return false // it takes no other form: something else keeps it from failing
+	}
+	return unwrapped(file, was) == unwrapped(file, is) && unwrapped(file, outside) == unwrapped(file, now)
 }
 
 // byType is an expectation of what sort of thing is returned, which another form decides.
