@@ -33,11 +33,11 @@ type Comparison struct {
 //
 // A package that did not compile or ended early on base says nothing about its
 // tests there, so that tests of it that fail on the head are neither new nor
-// pre-existing but unknown. Failures that move along with their package, to
-// another name of it, are not new: is says whether two tests of one name are one, nil that they are.
+// pre-existing but unknown. Failures that move, or get another name, are not new: is says whether two
+// tests are one; nil: those of one name are that move along with their package, to another name of it.
 func Compare(base, head results.Suite, is func(base, head results.ID) bool) Comparison {
 	c := Comparison{Base: base.Count(), Head: head.Count()}
-	moved, shifted := movedFailures(base, head), shiftedTwins(base, head)
+	moved, gone, shifted := movedFailures(base, head), goneFailures(base, head), shiftedTwins(base, head)
 	for id, h := range head {
 		b, onBase := base[id]
 		add := func(list *[]results.Case) { *list = append(*list, results.NewCase(id, h)) }
@@ -52,6 +52,9 @@ func Compare(base, head results.Suite, is func(base, head results.ID) bool) Comp
 			add(&c.Unknown)
 		case h.Status == results.Failed && !onBase && !results.HasPackage(base, id) &&
 			slices.ContainsFunc(moved[id.Test], func(was results.ID) bool { return is == nil || is(was, id) }):
+			add(&c.PreExisting)
+		case h.Status == results.Failed && !onBase && id.Test != "" && is != nil &&
+			slices.ContainsFunc(gone[id.Unit], func(was results.ID) bool { return is(was, id) }):
 			add(&c.PreExisting)
 		case h.Flipped() && b.Status == results.Passed && !b.Flipped():
 			add(&c.Regressed) // and passed: more runs decide
@@ -124,6 +127,17 @@ func movedFailures(base, head results.Suite) map[string][]results.ID {
 	for id, t := range base {
 		if t.Status == results.Failed && id.Test != "" && !results.HasPackage(head, id) {
 			out[id.Test] = append(out[id.Test], id)
+		}
+	}
+	return out
+}
+
+// goneFailures are the tests that failed on base and that the head does not have, by folder.
+func goneFailures(base, head results.Suite) map[string][]results.ID {
+	out := map[string][]results.ID{}
+	for id, t := range base {
+		if _, there := head[id]; t.Status == results.Failed && id.Test != "" && !there {
+			out[id.Unit] = append(out[id.Unit], id)
 		}
 	}
 	return out

@@ -60,7 +60,7 @@ func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *re
 		text = strings.TrimSpace(text[:i])
 	}
 	name = regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(text) + `(?:[^\w-]|$)`)
-	kind := regexp.MustCompile(`\b(?:class|object|type|module|record)\s+` + regexp.QuoteMeta(id.Package[strings.LastIndexAny(id.Package, ".$+/")+1:]) + `\b`)
+	kind := classNamed(id)
 	for _, t := range r.Touched {
 		if v := r.Texts[t.Path]; t.Class != compare.Support && name.Match(v.Base) {
 			files = append(files, t.Path)
@@ -71,6 +71,11 @@ func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *re
 		files = slices.DeleteFunc(files, func(f string) bool { return !kind.Match(r.Texts[f].Base) })
 	}
 	return files, class, name
+}
+
+// classNamed declares the class that a test is reported by.
+func classNamed(id results.ID) *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:class|object|type|module|record)\s+` + regexp.QuoteMeta(id.Package[strings.LastIndexAny(id.Package, ".$+/")+1:]) + `\b`)
 }
 
 // ClassIn are the touched files of which the base's version declares a test that is reported by its

@@ -39,6 +39,7 @@ type Reader struct {
 	testTexts map[string]string
 	importing map[string]map[string]bool
 	namers    map[string][]*baseSource       // which of them name a file, as far as that was asked for
+	failures  map[sideID]failure             // of tests that one side alone has, the same
 	helped    map[string][]string            // a file of tests and what helps its tests, the same
 	naming    map[[2]string]bool             // whether those in a folder name a file, the same
 	testFiles map[string][]byte              // of the base, that tests were asked for in
