@@ -91,9 +91,9 @@ type Observation struct {
 	// Beside says that the files of tests among them have nothing to do with this one, but
 	// that they run in one process with it.
 	Beside bool
-	// Imported says that this one stands in none of the files of tests among them, but takes
-	// something of theirs in.
-	Imported bool
+	// Shared says that this one stands in none of the files of tests among them, and may hold by
+	// what they give to others.
+	Shared bool
 }
 
 // ClassOf is the class of a kept expectation (docs/gate.md, "The four arms").
@@ -130,9 +130,11 @@ func madeBy(o Observation) Class {
 		return SteeringMade
 	case made(Test) && o.Beside:
 		return Silenced
+	case made(Test) && o.Shared:
+		return SupportMade
 	case made(Test) && weak:
 		return Weakened
-	case made(Support), made(Test) && o.Imported:
+	case made(Support):
 		return SupportMade
 	case made(Test):
 		return Rewritten

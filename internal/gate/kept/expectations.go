@@ -212,7 +212,7 @@ func (k *keeper) observation(e *examined, over map[sides.Site]results.ID) compar
 	case e.head == compare.Passed:
 		o.Lenient = k.on.Sides.AddsLeniency(e.id)
 		o.Wraps = k.on.Sides.OnlyWraps(e.id, e.eco)
-		o.Imported = slices.Contains(e.made, compare.Test) && k.on.Sides.OnlyImports(e.id, e.eco)
+		o.Shared = e.seen || slices.Contains(e.made, compare.Test) && k.on.Sides.OnlyImports(e.id, e.eco)
 	}
 	return o
 }
@@ -254,8 +254,12 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		return want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.on.Sides.MovedTo(file))
 	}
 	fits := []func(sides.Touch) bool{func(t sides.Touch) bool { return fit(t) && calledAs(t.Path, e) }, fit}
-	if class == compare.SupportMade { // what it imports of a file of tests
-		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Test })
+	if class == compare.SupportMade { // a file of tests gives it what it holds by
+		test := func(t sides.Touch) bool { return t.Class == compare.Test }
+		fits = append(fits, func(t sides.Touch) bool {
+			_, ok := k.on.Sides.Concerns(t, e.id, e.eco)
+			return ok && test(t)
+		}, test)
 	}
 	if class == compare.Weakened { // the test is as it was, and what it reads, or is built with, is not
 		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Data }, func(t sides.Touch) bool { return t.Class != compare.Source })

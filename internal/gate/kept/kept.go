@@ -92,6 +92,7 @@ type examined struct {
 	lost     bool // its program ended before it
 	drop     bool // it gives both results, or has a name that is made up at random
 	unnamed  bool // dropped, because another run of the base does not report it
+	seen     bool // it holds while the change's new files of tests are there, and the product may look at them
 	beside   bool // the files of tests that are touched have nothing to do with it, but that they run in its process
 	detected bool // it does not start as the base calls it, and runs as it is detected in the arm
 	made     []compare.FileClass
