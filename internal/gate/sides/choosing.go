@@ -1,6 +1,8 @@
 package sides
 
 import (
+	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -26,12 +29,95 @@ var (
 func (r *Reader) choosesTests(t Touch) bool {
 	v := r.Texts[t.Path]
 	if path.Base(t.Path) == "conftest.py" {
-		return v.Head == nil || hooks.Match(v.Head) || slices.ContainsFunc(added(v.Base, v.Head), reaches.MatchString)
+		return v.Head == nil || editsHooks(v) || slices.ContainsFunc(added(v.Base, v.Head), reaches.MatchString)
 	}
-	if t.Class != compare.Steering {
+	switch {
+	case t.Class != compare.Steering:
 		return false
+	case v.Base == nil || v.Head == nil:
+		return true
+	case t.Mixed:
+		v.Base = t.Put.Data // as the head has it, but for what steers tests
 	}
-	return v.Base == nil || v.Head == nil || slices.ContainsFunc(slices.Concat(added(v.Base, v.Head), added(v.Head, v.Base)), chooses.MatchString)
+	if name := path.Base(t.Path); name == "package.json" {
+		if ecosystem.TestRecipes(name, string(v.Base)) != ecosystem.TestRecipes(name, string(v.Head)) {
+			return true
+		}
+		v.Base, v.Head = withoutScripts(v.Base), withoutScripts(v.Head) // which no tests are run by
+	}
+	return slices.ContainsFunc(slices.Concat(added(v.Base, v.Head), added(v.Head, v.Base)), chooses.MatchString)
+}
+
+// withoutScripts is a package.json without its scripts, each member in a line of its own.
+func withoutScripts(src []byte) []byte {
+	var all map[string]any
+	if json.Unmarshal(src, &all) != nil {
+		return src
+	}
+	delete(all, "scripts")
+	out, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return src
+	}
+	return out
+}
+
+// importLine begins with the word by which Python imports.
+var importLine = pattern.New(`^(?:import|from)[ \t]`)
+
+// editsHooks says whether a conftest.py has other hooks than before, or other functions, values or
+// imports that these get to.
+func editsHooks(v classes.Versions) bool {
+	was, is := classes.ReadTests("conftest.py", v.Base).Funcs, classes.ReadTests("conftest.py", v.Head).Funcs
+	named := map[string]bool{} // by hooks, and by what they name
+	var next []string
+	reach := func(name string) {
+		if text := was[name] + is[name]; text != "" && !named[name] {
+			next = append(next, text)
+		}
+		named[name] = true
+	}
+	for _, funcs := range []map[string]string{was, is} {
+		for name, text := range funcs {
+			if strings.HasPrefix(name, "pytest_") || hooks.MatchString(text) {
+				reach(name)
+			}
+		}
+	}
+	some := len(next) > 0
+	for len(next) > 0 {
+		text := next[0]
+		next = next[1:]
+		for w := range classes.Words([]byte(text)) {
+			reach(w)
+		}
+	}
+	for name := range named {
+		if was[name] != is[name] {
+			return true
+		}
+	}
+	before, after := withoutFuncs(v.Base, was), withoutFuncs(v.Head, is)
+	for _, line := range slices.Concat(added(before, after), added(after, before)) {
+		imports := importLine.MatchString(line)
+		switch {
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case !imports && (some || hooks.Match(after)):
+			return true
+		case imports && slices.ContainsFunc(slices.Collect(maps.Keys(classes.Words([]byte(line)))), func(w string) bool { return named[w] && w != "import" && w != "from" }):
+			return true
+		}
+	}
+	return false
+}
+
+// withoutFuncs is a source of Python without its functions.
+func withoutFuncs(src []byte, funcs map[string]string) []byte {
+	out := string(src)
+	for _, text := range slices.SortedFunc(maps.Values(funcs), func(a, b string) int { return len(b) - len(a) }) { // the outer ones first
+		out = strings.Replace(out, text, "", 1)
+	}
+	return []byte(out)
 }
 
 // added are the lines of a text that another one has nowhere.

@@ -78,6 +78,7 @@ func TestNameGone(t *testing.T) {
 func TestChoosesTests(t *testing.T) {
 	t.Parallel()
 	const conftest, hook = "tests/conftest.py", "def pytest_collection_modifyitems(items):\n    pass\n"
+	const chosen = "def pytest_collection_modifyitems(items):\n    items[:] = filter(wanted, items)\n\n\ndef wanted(item):\n"
 	for _, tt := range []struct {
 		name, base, head string
 		want             bool
@@ -85,6 +86,13 @@ func TestChoosesTests(t *testing.T) {
 		{conftest, "import pytest\n", "import pytest\n\n\n@pytest.fixture(scope=\"session\")\ndef bad():\n    return 1\n", false},
 		{conftest, "", hook, true},
 		{conftest, hook, hook + "\nx = 1\n", true},
+		{conftest, hook, hook + "\n\n@pytest.fixture(params=[1])\ndef f():\n    return 1\n", false},
+		{conftest, "import pytest\n\n\n" + hook, "import os\nimport pytest\n\n\n" + hook, false},
+		{conftest, hook, "def pytest_collection_modifyitems(items):\n    items.clear()\n", true},
+		{conftest, chosen + "    return True\n", chosen + "    return False\n", true},
+		{conftest, "from a import wanted\n\n\n" + hook + "    wanted()\n", "from b import wanted\n\n\n" + hook + "    wanted()\n", true},
+		{conftest, "collect_ignore = [\n    'a.py',\n]\n", "collect_ignore = [\n    'a.py',\n    'b.py',\n]\n", true},
+		{conftest, "def pytest_addoption(parser):\n    parser.addoption('--slow', default=True)\n", "def pytest_addoption(parser):\n    parser.addoption('--slow', default=False)\n", true},
 		{conftest, "x = 1\n", "from hooks import *\n", true},
 		{conftest, "x = 1\n", "pytest_plugins = ['hooks']\n", true},
 		{conftest, "x = 1\n", "collect_ignore = ['test_a.py']\n", true},
@@ -96,7 +104,9 @@ func TestChoosesTests(t *testing.T) {
 		{"pytest.ini", "[pytest]\n", "[pytest]\naddopts = -k one\n", true},
 		{"pytest.ini", "[pytest]\naddopts =\n", "[pytest]\naddopts =\n    --deselect a\n", true},
 		{"pytest.ini", "[pytest]\ntestpaths = a b\n", "[pytest]\n", true},
-		{"package.json", "{\"scripts\": {\"test\": \"node --test\"}}\n", "{\"scripts\": {\n\"format\": \"prettier --write .\",\n\"test\": \"node --test\"}}\n", true},
+		{"package.json", "{\"scripts\": {\"test\": \"node --test\"}}\n", "{\"scripts\": {\n\"format\": \"prettier --write .\",\n\"test\": \"node --test\"}}\n", false},
+		{"package.json", "{\"scripts\": {\"test\": \"node --test\"}}", "{\"scripts\": {\"start\": \"node index.js\", \"test\": \"node --test\"}}", false},
+		{"package.json", "{\"scripts\": {\"test\": \"npm run unit\", \"unit\": \"node --test\"}}", "{\"scripts\": {\"test\": \"npm run unit\", \"unit\": \"node --test a\"}}", true},
 		{"package.json", "{\n\"test\": \"node --test\"\n}\n", "{\n\"format\": \"prettier --write .\",\n\"test\": \"node --test\"\n}\n", false},
 		{"package.json", "{\n\"test\": \"mocha\"\n}\n", "{\n\"test\": \"mocha a.js\"\n}\n", true},
 		{"package.json", "{\n}\n", "{\n\"pretest\": \"rm -rf cases\"\n}\n", true},
