@@ -141,11 +141,7 @@ func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *re
 	if id.Test == "" || id.Command != "" {
 		return nil, false, nil
 	}
-	text := id.Test
-	if i := strings.IndexAny(text, "([#"); i > 0 {
-		text = strings.TrimSpace(text[:i])
-	}
-	name = regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(text) + `(?:[^\w-]|$)`)
+	name = regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(plainName(id)) + `(?:[^\w-]|$)`)
 	kind := classNamed(id)
 	for _, t := range r.Touched {
 		if v := r.Texts[t.Path]; t.Class != compare.Support && name.Match(v.Base) {
@@ -157,6 +153,14 @@ func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *re
 		files = slices.DeleteFunc(files, func(f string) bool { return !kind.Match(r.Texts[f].Base) })
 	}
 	return files, class, name
+}
+
+// plainName is the name of a test without parameters.
+func plainName(id results.ID) string {
+	if i := strings.IndexAny(id.Test, "([#"); i > 0 {
+		return strings.TrimSpace(id.Test[:i])
+	}
+	return id.Test
 }
 
 // classNamed declares the class that a test is reported by.
@@ -177,25 +181,57 @@ func (r *Reader) ClassIn(id results.ID) []string {
 // and nothing else that declares tests has it.
 func (r *Reader) nameGone(id results.ID) bool {
 	files, class, name := r.declaredIn(id)
-	if len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return name.Match(r.Texts[r.MovedTo(f)].Head) || name.Match(r.Texts[f].Head) }) {
+	if len(files) == 0 {
+		return false
+	}
+	declares := r.declaring(id, files, class, name)
+	if slices.ContainsFunc(files, func(f string) bool {
+		return declares(r.MovedTo(f), r.Texts[r.MovedTo(f)].Head) || declares(f, r.Texts[f].Head)
+	}) {
 		return false
 	}
 	if class {
 		return true
 	}
 	for f, v := range r.Texts {
-		if !slices.Contains(files, f) && name.Match(v.Head) && (languages.IsTestFile(f) || declaresTests(f)) {
+		if !slices.Contains(files, f) && (languages.IsTestFile(f) || declaresTests(f)) && declares(f, v.Head) {
 			return false
 		}
 	}
 	for i, f := range r.Plans[results.Base].Files {
 		_, changed := r.Texts[f]
-		if i > maxRead || !changed && (languages.IsTestFile(f) || declaresTests(f)) && name.Match(r.readBase(f)) {
+		if i > maxRead || !changed && (languages.IsTestFile(f) || declaresTests(f)) && declares(f, r.readBase(f)) {
 			return false
 		}
 	}
 	return true
 }
+
+// declaring says whether a file declares a test by its name, in the narrowest form in which one of files does
+// so on the base: what is called so otherwise, such as the function that it tests, is none of it.
+func (r *Reader) declaring(id results.ID, files []string, class bool, name *regexp.Regexp) func(file string, src []byte) bool {
+	quoted := regexp.QuoteMeta(plainName(id))
+	method := regexp.MustCompile(`(?:^|[^\w.])([A-Za-z_][\w<>\[\].?]*)\s+` + quoted + `\s*\(`)
+	added := regexp.MustCompile(`(?i)\badd_test\s*\(\s*(?:NAME\s+)?"?` + quoted + `(?:[^\w-]|$)`)
+	title := regexp.MustCompile("[\"'`]" + quoted + "[\"'`]")
+	forms := []func(string, []byte) bool{
+		func(_ string, src []byte) bool {
+			return class && slices.ContainsFunc(method.FindAllSubmatch(src, -1), func(m [][]byte) bool { return !slices.Contains(calls, string(m[1])) })
+		},
+		func(file string, src []byte) bool { return !class && declaresTests(file) && added.Match(src) },
+		func(_ string, src []byte) bool { return title.Match(src) },
+		func(file string, src []byte) bool { return !class && declaresTests(file) && name.Match(src) },
+	}
+	for _, form := range forms {
+		if slices.ContainsFunc(files, func(f string) bool { return form(f, r.Texts[f].Base) }) {
+			return form
+		}
+	}
+	return func(_ string, src []byte) bool { return name.Match(src) }
+}
+
+// calls are words before a call, and not before a declaration.
+var calls = strings.Fields("new return throw await yield else do in is as case not and or when then assert")
 
 // declaresTests says whether a file can declare tests of programs that are built.
 func declaresTests(name string) bool {

@@ -3,6 +3,7 @@ package sides
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
@@ -38,6 +39,7 @@ func TestNameGone(t *testing.T) {
 	t.Parallel()
 	const java = "src/test/java/m/CalcTest.java"
 	calc, returns := results.ID{Package: "m.CalcTest", Test: "returnsNull"}, "class CalcTest {\n@Test\nvoid returnsNull() {}\n}\n"
+	divides := results.ID{Package: "m.CalcTest", Test: "divide"}
 	for _, tt := range []struct {
 		what, name, base, head string
 		id                     results.ID
@@ -48,6 +50,9 @@ func TestNameGone(t *testing.T) {
 		{what: "one that another class has too", name: java, base: returns, head: "class CalcTest {}\n", id: calc, want: true, others: map[string]string{"src/test/java/m/OtherTest.java": "class OtherTest { void returnsNull() {} }"}},
 		{what: "one of another class", name: java, base: returns, head: "class CalcTest {}\n", id: results.ID{Package: "m.OtherTest", Test: "returnsNull"}, others: map[string]string{"src/test/java/m/OtherTest.java": "class OtherTest { void returnsNull() {} }"}},
 		{what: "as Gradle writes it", name: java, base: returns, head: "", id: results.ID{Package: "m.CalcTest", Test: "returnsNull()"}, want: true},
+		{what: "one that is called as what it tests", name: java, base: "class CalcTest {\n@Test\nvoid divide() { assertEquals(0, new Calc().divide(1, 0)); }\n}\n", head: "class CalcTest {\n@Test\nvoid divideByZeroThrows() { assertThrows(E.class, () -> new Calc().divide(1, 0)); return divide (1); }\n}\n", id: divides, want: true},
+		{what: "one that is called so and has no annotation", name: java, base: "class CalcTest {\n@Test\nvoid divide() { assertEquals(0, new Calc().divide(1, 0)); }\n}\n", head: "class CalcTest {\nvoid divide() { assertEquals(0, new Calc().divide(1, 0)); }\n}\n", id: divides},
+		{what: "a name between quotes", name: "src/test/kotlin/m/CalcTest.kt", base: "class CalcTest {\n@Test fun `divides by zero`() {}\n}\n", head: "class CalcTest {\n// divides by zero\n}\n", id: results.ID{Package: "m.CalcTest", Test: "divides by zero"}, want: true},
 		{what: "one that stands", name: java, base: returns, head: returns + "// more\n", id: calc},
 		{what: "a disabled one", name: java, base: returns, head: "class CalcTest {\n@Disabled(\"#12\")\n@Test\nvoid returnsNull() {}\n}\n", id: calc, skipped: true},
 		{what: "one that is excluded", name: "pom.xml", base: "<project/>", head: "<exclude>CalcTest#returnsNull</exclude>", id: calc, others: map[string]string{java: returns}},
@@ -55,6 +60,9 @@ func TestNameGone(t *testing.T) {
 		{what: "a title that another file has", name: "test/calc.js", base: "test('returns null', f)", head: "test('throws', f)", id: results.ID{Test: "returns null"}, others: map[string]string{"test/other.test.js": "test('returns null', f)"}},
 		{what: "a skipped title", name: "test/calc.js", base: "test('returns null', f)", head: "test.skip('returns null', f)", id: results.ID{Test: "returns null"}, skipped: true},
 		{what: "the skip of another title", name: "test/calc.js", base: "test('returns null', f)", head: "test('returns null', f)\ntest.skip('other', f)", id: results.ID{Test: "returns null"}},
+		{what: "a name that a program of tests has", name: "CMakeLists.txt", base: "add_test(NAME add COMMAND add)", head: "add_test(NAME add_scaled COMMAND add)", id: results.ID{Package: "ctest", Test: "add"}, want: true, others: map[string]string{"tests/test_add.c": "int main() { return add(1, 2) != 3; }"}},
+		{what: "one in a list", name: "CMakeLists.txt", base: "foreach(t add sub)\nadd_test(NAME ${t} COMMAND c)\nendforeach()", head: "foreach(t sub)\nadd_test(NAME ${t} COMMAND c)\nendforeach()", id: results.ID{Package: "ctest", Test: "add"}, want: true, others: map[string]string{"tests/test_add.c": "int main() { return add(1, 2) != 3; }"}},
+		{what: "one that an option leaves out", name: "CMakeLists.txt", base: "add_test(NAME add COMMAND c)", head: "if(OFF)\nadd_test(NAME add COMMAND c)\nendif()", id: results.ID{Package: "ctest", Test: "add"}},
 		{what: "a part of another name", name: "CMakeLists.txt", base: "add_test(NAME zero COMMAND c)\nadd_test(NAME zero-two COMMAND c)", head: "add_test(NAME zero-two COMMAND c)", id: results.ID{Package: "ctest", Test: "zero"}, want: true},
 		{what: "one that is never declared by its name", name: "CMakeLists.txt", base: "add_test(NAME ${t} COMMAND c)", head: "", id: results.ID{Package: "ctest", Test: "zero"}},
 	} {
@@ -64,7 +72,7 @@ func TestNameGone(t *testing.T) {
 			if got := r.nameGone(tt.id); got != tt.want {
 				t.Errorf("gone: %v", got)
 			}
-			if got := r.ClassIn(tt.id); (len(got) > 0) != (tt.name == java && tt.id == calc || tt.id.Test == "returnsNull()") {
+			if got := r.ClassIn(tt.id); (len(got) > 0) != (strings.HasPrefix(tt.name, "src/test/") && tt.id.Package == "m.CalcTest") {
 				t.Errorf("class: %v", got)
 			}
 			if got := r.markedUnfiled(tt.id, skipMark); got != tt.skipped {
