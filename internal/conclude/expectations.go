@@ -111,6 +111,9 @@ func expectationWords(x gate.Expectation) string {
 		if x.Skipped {
 			return "is weakened: as the base has it, it fails; the change skips it"
 		}
+		if x.Lenient {
+			return "is weakened: as the base has it, it fails; as the change has it, it may fail, or is tried again"
+		}
 		return "is weakened: as the base has it, it fails; as the change has it, it also passes without the change"
 	case compare.SupportMade:
 		return "fails over the change, and passes only with the changed support files of the tests"

@@ -77,6 +77,7 @@ type Changed struct {
 	SubjectStands bool // of dropped ones: what they tested is still there
 	Beside        bool // of silenced ones: they pass by what other files of tests do
 	Skipped       bool // of weakened ones: the change skips them
+	Lenient       bool `json:",omitempty"` // of weakened ones: they may fail, or are tried again
 	Own           bool `json:",omitempty"` // of a project's own command beside the runner of its tests
 	Count         int
 }
@@ -224,6 +225,9 @@ func becameOf(c Changed, n int) string {
 	case compare.Weakened:
 		if c.Skipped {
 			return results.Plural(n, "is", "are") + " skipped by the change"
+		}
+		if c.Lenient {
+			return results.Plural(n, "was weakened: as the change has it, it may fail, or is tried again", "were weakened: as the change has them, they may fail, or are tried again")
 		}
 		return results.Plural(n, "was", "were") + " weakened: as the change has " + results.Plural(n, "it, it passes", "them, they pass") + " without the change too"
 	case compare.SupportMade:

@@ -37,6 +37,7 @@ type Expectation struct {
 	SubjectStands bool           `json:"subject_stands"`    // of a dropped one: what it tested is still in the head's tree
 	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
 	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
+	Lenient       bool           `json:"lenient,omitempty"` // of a weakened one: it may fail, or is tried again
 	Wraps         bool           `json:"wraps,omitempty"`   // of a rewritten one: it takes another form of the same, and passes without the change
 	Own           bool           `json:"own,omitempty"`     // of a project's own command, beside the runner of its tests
 	Evidence      []string       `json:"evidence"`
@@ -70,6 +71,7 @@ func (k *keeper) conclude(ctx context.Context) {
 		}
 		given := k.expectation(ctx, e, class)
 		given.Wraps = wraps
+		given.Lenient = class == compare.Weakened && o.Lenient && o.OverBase != compare.Passed && o.OverBase != compare.Skipped
 		x.Changed = append(x.Changed, given)
 	}
 	k.showRemoved()
