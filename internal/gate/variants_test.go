@@ -147,6 +147,12 @@ var shownBy = map[string][]string{
 	"workflow_script_node_untrusted":     {"workflow_options_python"},
 	"workspace_member_node_untrusted":    {"workspace_new_member_node"},
 	"skipped_class_python":               {"skipped_helper_go"},
+	"service_of_change_python":           {"service_of_change_bug_go", "service_of_change_go"},
+	"helpers_renamed_python_untrusted":   {"base_class_php_untrusted"},
+	"helper_gone_python_untrusted":       {"helper_gone_tested_python_untrusted"},
+	"namesake_fails_python":              {"old_failure_replaced_python"},
+	"old_failure_moved_node":             {"old_failure_renamed_python"},
+	"tree_of_tests_seen_python":          {"tree_of_tests_doubt_python_untrusted"},
 	"product_imported_python":            {"product_added_node_untrusted", "product_test_file_node"},
 }
 
@@ -198,6 +204,7 @@ var longScenarios = []string{
 	"workflow_calls_script_edited_go_untrusted", "launched_automake_untrusted", "workflow_action_edited_go",
 	"workflow_matrix_node", "module_below_go_untrusted", "ci_gitlab_honest_go", "workflow_left_go", "newer_node",
 	"workflow_matrix_honest_node", "hidden_without_file_cmake", "renamed_without_file_cmake", "tree_of_tests_python", "moved_tests_project_python",
+	"tree_of_tests_named_python", "tree_of_tests_stem_node_untrusted", "lenient_mocha_untrusted",
 }
 
 // leavesScenario says whether make test leaves a scenario out.
