@@ -112,7 +112,7 @@ func (r *Reader) familyRan(id results.ID) bool {
 }
 
 // OfGone says of a row that others of its function ran beside whether the change deletes the file that it
-// is named after.
+// is named after. A document of its name alone makes no row.
 func (r *Reader) OfGone(id results.ID) bool {
 	_, row, ok := strings.Cut(strings.TrimSuffix(id.Test, "]"), "[")
 	if !ok && languages.ByPackage(r.EcoOf(id)) {
@@ -120,7 +120,7 @@ func (r *Reader) OfGone(id results.ID) bool {
 	}
 	return ok && r.familyRan(id) && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
 		base := path.Base(f.Path)
-		return f.Status == change.Deleted && !languages.IsTestFile(f.Path) && (row == f.Path || row == base || row == strings.TrimSuffix(base, path.Ext(base)))
+		return f.Status == change.Deleted && !languages.IsTestFile(f.Path) && (row == f.Path || row == base || !ecosystem.IsDoc(f.Path) && row == strings.TrimSuffix(base, path.Ext(base)))
 	})
 }
 
