@@ -3,14 +3,19 @@ package node
 import "strings"
 
 // nodeReporter is a reporter of "node --test" that reports the file of each test,
-// which its own ones do not: a line of JSON for each test that ended.
-const nodeReporter = `import{inspect}from"node:util";` +
-	`export default async function*(events){const said={};for await(const{type,data:d}of events){` +
-	`if(type==="test:stderr"||type==="test:stdout"){said[d.file]=((said[d.file]||"")+d.message).slice(-8000)}` +
+// which its own ones do not: a line of JSON for each test that ended. What a file is as a whole
+// has the file for its name, which Node.js 21 and newer say from the folder where they run, and
+// some of them as a name alone.
+const nodeReporter = `import{inspect}from"node:util";import{resolve}from"node:path";import{existsSync}from"node:fs";` +
+	`export default async function*(events){const said={};const full=f=>typeof f==="string"&&f?resolve(f):"";` +
+	`for await(const{type,data:d}of events){` +
+	`if(type==="test:stderr"||type==="test:stdout"){const f=full(d.file);said[f]=((said[f]||"")+d.message).slice(-8000)}` +
 	`if(type==="test:pass"||type==="test:fail"){const e=d.details&&d.details.error;const c=e&&(e.cause||e);` +
-	`yield JSON.stringify({ok:type==="test:pass",name:d.name,nesting:d.nesting,file:d.file,suite:d.details&&d.details.type==="suite",` +
+	`const own=d.nesting===0?full(d.name):"";const file=d.file||(own&&existsSync(own)?own:undefined);` +
+	`const whole=own&&own===full(file)&&(d.line===undefined||d.line===1&&d.column===1);` +
+	`yield JSON.stringify({ok:type==="test:pass",name:whole?file:d.name,nesting:d.nesting,file,suite:d.details&&d.details.type==="suite",` +
 	`skip:d.skip!==undefined,todo:d.todo!==undefined,ms:d.details&&d.details.duration_ms,kind:e&&e.failureType,` +
-	`error:c?(typeof c==="string"?c:inspect(c)):"",said:type==="test:fail"?said[d.file]:""})+"\n"}}yield"{\"end\":true}\n"}`
+	`error:c?(typeof c==="string"?c:inspect(c)):"",said:type==="test:fail"?said[full(file)]:""})+"\n"}}yield"{\"end\":true}\n"}`
 
 // escapeReporter makes it a module of its own, as a URL.
 func escapeReporter(src string) string {
