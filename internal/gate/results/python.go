@@ -1,12 +1,39 @@
 package results
 
 import (
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/joshdk/go-junit"
 )
+
+// Pytest collects what pytest writes. It names files from the folder whose settings it takes
+// (https://docs.pytest.org/en/stable/reference/customize.html#finding-the-rootdir), which can be one above that
+// of the command, or one of folders, which are those of the files that the command names, in the repository.
+func Pytest(folders ...string) func(string) Collector {
+	return func(unit string) Collector {
+		return &document{unit: unit, parse: ParsePytest, place: func(unit, wd string, o *Outcome) {
+			from := []string{unit}
+			for up := unit; up != "."; {
+				up = path.Dir(up)
+				from = append(from, up)
+			}
+			name := o.pkg
+			o.pkg = relative(unit, wd, name)
+			for _, dir := range append(from, folders...) {
+				at := relative(dir, wd, name)
+				if _, err := os.Lstat(filepath.Join(wd, filepath.FromSlash(at))); err == nil {
+					o.pkg = at
+					return
+				}
+			}
+		}}
+	}
+}
 
 // byPytest is the style of pytest with junit_family=xunit1. A file that cannot
 // be loaded is a test without a class.

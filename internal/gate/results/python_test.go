@@ -1,6 +1,9 @@
 package results
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,5 +46,37 @@ func TestInheritedTests(t *testing.T) {
 	}
 	if d := cmp.Diff(want, have); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestPytestNamesFiles holds where the files are that pytest names from a folder whose settings it takes: one
+// above that of its command, or one of the files that this names.
+func TestPytestNamesFiles(t *testing.T) {
+	t.Parallel()
+	wd := t.TempDir()
+	for _, name := range []string{"packages/shop/tests/test_a.py", "packages/shop/packages/b_test.py"} {
+		if err := os.MkdirAll(filepath.Join(wd, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(wd, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"tests/test_a.py":               "packages/shop/tests/test_a.py",
+		"shop/tests/test_a.py":          "packages/shop/tests/test_a.py",
+		"packages/shop/tests/test_a.py": "packages/shop/tests/test_a.py",
+		"test_a.py":                     "packages/shop/tests/test_a.py",
+		"packages/b_test.py":            "packages/shop/packages/b_test.py",
+		"gone/test_a.py":                "packages/shop/gone/test_a.py",
+	} {
+		c := Pytest("packages/shop/tests")("packages/shop")
+		class := strings.ReplaceAll(strings.TrimSuffix(name, ".py"), "/", ".")
+		if _, err := c.Write([]byte(`<testsuite><testcase classname="` + class + `" name="test_a" file="` + name + `"/></testsuite>`)); err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Suite("E1", wd); s[ID{Unit: "packages/shop", Package: want, Test: "test_a"}].Status != Passed {
+			t.Errorf("%s: %v", name, s)
+		}
 	}
 }

@@ -26,12 +26,17 @@ func pytestCommand(c ecosystem.Command, env, python string, args, files []string
 	build := func(c ecosystem.Command, files []string, more ...string) ecosystem.Command {
 		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), strings.TrimSpace(pytestResults), strings.Join(more, " "), strings.Join(files, " ")},
 			func(w string) bool { return w == "" })
+		if c.Results != nil {
+			r := *c.Results
+			r.Collect = results.Pytest(foldersOf(c.Unit, files)...)
+			c.Results = &r
+		}
 		// What settings say of stopping at a failure is taken back: what comes behind it would not be known.
 		return c.Reporting(strings.Join(words, " "), `export PYTHONDONTWRITEBYTECODE=1 PYTEST_ADDOPTS="$PYTEST_ADDOPTS --maxfail=0"`)
 	}
 	c = build(c, files)
 	c.Results = &ecosystem.Results{
-		Name: "JUnit XML of pytest", Collect: results.Documented(results.ParsePytest),
+		Name: "JUnit XML of pytest", Collect: results.Pytest(foldersOf(c.Unit, files)...),
 		// Internal errors and errors of its usage (https://docs.pytest.org, "Exit codes").
 		Refused: func(exit int) bool { return exit == 3 || exit == 4 },
 		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
@@ -53,6 +58,21 @@ func pytestCommand(c ecosystem.Command, env, python string, args, files []string
 	}
 	c.Results.PlantedBy(ecosystem.Copied(func(_, _, name string) string { return "\n\ndef test_" + name + "():\n    assert 1 == 2\n" }))
 	return c
+}
+
+// foldersOf are the folders below that of a command which files that it names are in, in the repository.
+func foldersOf(unit string, files []string) []string {
+	var out []string
+	for _, f := range files {
+		f, _, _ = strings.Cut(strings.Trim(f, `"'`), "::")
+		if path.Ext(f) != "" {
+			f = path.Dir(f)
+		}
+		for dir := path.Clean(f); dir != "." && dir != "/" && !slices.Contains(out, path.Join(unit, dir)); dir = path.Dir(dir) {
+			out = append(out, path.Join(unit, dir))
+		}
+	}
+	return out
 }
 
 // pytestOrder are the arguments for a random order of tests, which the shell
