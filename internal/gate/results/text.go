@@ -26,8 +26,15 @@ func Only(tests map[string]bool) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
+// ofParameters is the name of a test of pytest with its parameters, which hold what stands between names
+// elsewhere (test_parse[::1]).
+var ofParameters = pattern.New(`(?s)^([\w.]+(?:::[\w.]+)*)\[.*\]$`)
+
 // LastName is the innermost part of the name of a test, as its file has it.
 func LastName(test string) string {
+	if m := ofParameters.FindStringSubmatch(test); m != nil && !strings.Contains(test, "]"+NameSep) {
+		test = m[1]
+	}
 	for _, sep := range []string{NameSep, "::"} {
 		if i := strings.LastIndex(test, sep); i >= 0 {
 			test = test[i+len(sep):]

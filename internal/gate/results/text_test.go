@@ -125,3 +125,23 @@ func TestCargoWithoutHarness(t *testing.T) {
 		}
 	}
 }
+
+// TestLastName holds by what name the file of a test has it.
+func TestLastName(t *testing.T) {
+	t.Parallel()
+	for test, want := range map[string]string{
+		"TestIP::test_parse[::1]":     "test_parse",
+		"test_cmp[a > b]":             "test_cmp",
+		"TestIP::test_parse":          "test_parse",
+		"groups > of [1] > works":     "works",
+		"groups[x] > works[2]":        "works",
+		"works[2]":                    "works",
+		"[a]":                         "[a]",
+		"tests::rounds":               "rounds",
+		"Test_A::test_b[x]-y[[1, 2]]": "test_b",
+	} {
+		if got := LastName(test); got != want {
+			t.Errorf("%s: %q, want %q", test, got, want)
+		}
+	}
+}
