@@ -75,13 +75,17 @@ func (s *Survey) Below(dir string) []string {
 	return out
 }
 
-// notBuilt are folders of builds that tests read, that others are made of, or that are brought.
+// IsFixture says whether a folder lies in one of builds that tests read, that others are made of, or
+// that are brought.
+func IsFixture(dir string) bool { return InFolder(dir+"/", notBuilt...) }
+
+// notBuilt are the names of such folders.
 var notBuilt = strings.Fields("fixtures fixture __fixtures__ test-data test_data templates template archetype-resources resources deps third_party")
 
 // Apart says whether a folder with a build of its own, which lies below another build and is no
 // part of that, has tests, by their paths from there: nothing else runs them.
 func (s *Survey) Apart(dir string, isTest func(name string) bool) bool {
-	return !InFolder(dir+"/", notBuilt...) && slices.ContainsFunc(s.Below(dir), isTest)
+	return !IsFixture(dir) && slices.ContainsFunc(s.Below(dir), isTest)
 }
 
 // File returns the content of a file by its path in the repository.

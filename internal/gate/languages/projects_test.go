@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test npm test (as one)\n",
 		},
 		"no script, tests for node": {
-			files: map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`, "test/a.js": ""},
+			files: map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`, "test/a.js": "import test from 'node:test'"},
 			tools: "node npm",
 			want:  "Node.js in .\n  test " + node + "\n",
 		},
@@ -128,6 +128,36 @@ func TestFind(t *testing.T) {
 			files: map[string]string{"pyproject.toml": "[project]\ndependencies = [\"a\"]\n", "uv.lock": "", "test_a.py": "import pytest"},
 			tools: "python3 uv",
 			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"a package of tools around others": {
+			files: map[string]string{
+				"package.json": `{"devDependencies": {"husky": "9"}, "scripts": {"prepare": "husky"}}`, "web/package.json": `{"scripts": {"test": "jest"}}`, "web/src/a.test.js": "test('a', () => {})",
+				"lib/package.json": `{"type": "module"}`, "lib/a.test.js": "import test from 'node:test'",
+			},
+			tools: "node npm",
+			want: "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n" +
+				"Node.js in lib\n  test " + node + "\nNode.js in web\n  test npx jest" + jest + "\n",
+		},
+		"a runner of a package around others": {
+			files: map[string]string{"package.json": `{"devDependencies": {"jest": "29"}}`, "web/package.json": `{"scripts": {"test": "jest"}}`, "web/src/a.test.js": "test('a', () => {})"},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\nNode.js in web\n  test npx jest" + jest + "\n",
+		},
+		"files that are no programs in a folder of tests": {
+			files: map[string]string{"package.json": `{"devDependencies": {"prettier": "3"}}`, "test/input/a.js": "const ="},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n",
+		},
+		"packages that tests read": {
+			files: map[string]string{
+				"package.json": `{"workspaces": ["packages/**", "!**/bad"], "scripts": {"test": "node --test test/*.test.js"}}`, "test/a.test.js": "",
+				"test/package.json": `{"type": "module"}`, "test/fake_modules/a/package.json": `{"dependencies": {"gone": "1"}}`, "test/e2e/package.json": `{"scripts": {"test": "jest"}}`,
+				"fixtures/a/package.json": `{"scripts": {"test": "jest"}}`, "fixtures/mono/package.json": `{"workspaces": ["a"]}`, "fixtures/mono/a/package.json": `{"scripts": {"test": "jest"}}`,
+				"packages/templates/a/package.json": `{"scripts": {"test": "jest"}}`, "packages/fixtures/bad/package.json": `{"scripts": {"test": "jest"}}`,
+			},
+			tools: "node npm",
+			want: "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test " + node + " test/*.test.js\n" +
+				"Node.js in packages/templates/a within .\n  test npx jest" + jest + "\nNode.js in test/e2e\n  test npx jest" + jest + "\n",
 		},
 		"a Cargo workspace": {
 			files: map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\"]\n", "Cargo.lock": "", "a/Cargo.toml": "[package]\nname = \"a\"\n"},

@@ -179,6 +179,16 @@ func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
 		manifests[dir] = m
 		dirs = append(dirs, dir)
 	}
+	var data []string
+	for _, dir := range dirs {
+		if isData(s, dir, manifests) {
+			data = append(data, dir)
+		}
+	}
+	for _, dir := range data {
+		delete(manifests, dir)
+	}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(data, dir) })
 	var out []ecosystem.Project
 	for _, dir := range dirs {
 		if p := nodeProject(s, dir, manifests); p.What != "" {
@@ -186,6 +196,25 @@ func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	return out
+}
+
+// isData says whether a package is one that tests read and no one works in: it lies in a folder of
+// fixtures, or of tests without a runner of its own, below another package or a folder of tests, and is
+// no member of a workspace around it.
+func isData(s *ecosystem.Survey, dir string, manifests map[string]manifest) bool {
+	if root := workspaceOf(s, dir, manifests); root != "" && root != dir {
+		return isData(s, root, manifests)
+	}
+	inTests, around := ecosystem.InFolder(dir+"/", "test", "tests", "__tests__", "spec", "specs"), false
+	for up := dir; up != "."; {
+		up = path.Dir(up)
+		_, ok := manifests[up]
+		around = around || ok
+	}
+	if ecosystem.IsFixture(dir) {
+		return around || inTests
+	}
+	return around && inTests && !manifests[dir].testsItself()
 }
 
 // nodeProject is the package in dir. One with nothing to run is none.
@@ -206,7 +235,7 @@ func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]manifest)
 		p.Within = root
 	}
 	missing := p.Missing
-	testNode(&p, s, dir, m, dir == root && hasTestingMembers(s, dir, manifests))
+	testNode(&p, s, dir, manifests, dir == root && hasTestingMembers(s, dir, manifests))
 	for _, kind := range []struct {
 		list   *[]ecosystem.Command
 		stage  results.Stage
@@ -272,10 +301,15 @@ func workspaceOf(s *ecosystem.Survey, dir string, manifests map[string]manifest)
 			if up != "." {
 				rel = strings.TrimPrefix(dir, up+"/")
 			}
+			member := false
 			for _, pattern := range patterns {
+				pattern, not := strings.CutPrefix(pattern, "!")
 				if in, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && in {
-					return up
+					member = !not
 				}
+			}
+			if member {
+				return up
 			}
 		}
 		if up == "." {

@@ -19,14 +19,14 @@ const placeholder = "no test specified"
 // machine-readable output, with what the script does before them, and what it runs behind
 // them; else the script as a whole. tested says that it is the root of a workspace whose members
 // have tests of their own.
-func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, m manifest, tested bool) {
-	left := maxTaken
+func testNode(p *ecosystem.Project, s *ecosystem.Survey, dir string, manifests map[string]manifest, tested bool) {
+	m, left := manifests[dir], maxTaken
 	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m), left: &left}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	var parts []nodePart
 	script := m.Scripts["test"]
 	if script == "" || strings.Contains(script, placeholder) {
-		if script = nodeRunnerOf(s, dir, m); script == "" {
+		if script = nodeRunnerOf(s, dir, manifests, tested); script == "" {
 			return
 		}
 		parts = scripts.parts(script, 0)
@@ -112,23 +112,51 @@ func isBerry(s *ecosystem.Survey, dir string, m manifest) bool {
 	return s.Has(dir, ".yarnrc.yml") || strings.HasPrefix(m.PackageManager, "yarn@") && !strings.HasPrefix(m.PackageManager, "yarn@1")
 }
 
-// nodeRunnerOf is the call of the runner that a package without a test script has.
-func nodeRunnerOf(s *ecosystem.Survey, dir string, m manifest) string {
-	all := m.all()
-	switch {
-	case all["vitest"] != "":
-		return "vitest run"
-	case all["jest"] != "":
-		return "jest"
-	case all["mocha"] != "":
-		return "mocha"
-	case all["ava"] != "":
-		return "ava"
-	case slices.ContainsFunc(s.Below(dir), func(f string) bool { return nodeDefault.MatchString(f) && !ecosystem.IgnoredDir(path.Dir(f)) }):
-		return "node --test"
-	default:
+// bareRunners are those that a package without a test script can have among what it needs, with their
+// calls.
+var bareRunners = [][2]string{{"vitest", "vitest run"}, {"jest", "jest"}, {"mocha", "mocha"}, {"ava", "ava"}}
+
+// nodeRunnerOf is the call of the runner that a package without a test script has. tested says that
+// members of its workspace have such scripts.
+func nodeRunnerOf(s *ecosystem.Survey, dir string, manifests map[string]manifest, tested bool) string {
+	near := testsBelow(s, dir, func(in string) bool { _, ok := manifests[in]; return ok })
+	own := testsBelow(s, dir, func(in string) bool { return manifests[in].testsItself() })
+	if len(own) == 0 && (tested || len(testsBelow(s, dir, func(string) bool { return false })) > 0) {
 		return ""
 	}
+	all := manifests[dir].all()
+	for _, r := range bareRunners {
+		if all[r[0]] != "" {
+			return r[1]
+		}
+	}
+	if slices.ContainsFunc(near[:min(len(near), maxTestsRead)], func(f string) bool { return nodeDefault.MatchString(f) && runsAlone.Match(s.Read(dir, f)) }) {
+		return "node --test"
+	}
+	return ""
+}
+
+// runsAlone is what a file has that "node --test" can run, and none that other tests read.
+var runsAlone = pattern.New(`\bnode:test\b|["'](?:node:)?assert\b`)
+
+// testsBelow are the files of tests below a folder but for those in folders further in that are apart.
+func testsBelow(s *ecosystem.Survey, dir string, apart func(in string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(s.Below(dir)), func(f string) bool {
+		if !isNodeTest(f) && !nodeDefault.MatchString(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+			return true
+		}
+		in := path.Dir(f)
+		for in != "." && !apart(path.Join(dir, in)) {
+			in = path.Dir(in)
+		}
+		return in != "."
+	})
+}
+
+// testsItself says whether a package has a script or a runner for its tests.
+func (m manifest) testsItself() bool {
+	script, all := m.Scripts["test"], m.all()
+	return script != "" && !strings.Contains(script, placeholder) || slices.ContainsFunc(bareRunners, func(r [2]string) bool { return all[r[0]] != "" })
 }
 
 // quotedPath is a path of the package in the values of exports and bin.
