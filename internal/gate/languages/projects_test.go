@@ -129,6 +129,23 @@ func TestFind(t *testing.T) {
 			tools: "python3 uv",
 			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
 		},
+		"projects of Python below settings of tools": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.ruff]\n", "a/pyproject.toml": "[project]\nname = 'a'\n", "a/tests/test_a.py": "def test_a(): pass\n", "tests/test_top.py": "import unittest\n",
+				"b/setup.cfg": "[flake8]\n", "b/c/setup.py": "", "b/c/test_c.py": "import pytest\n", "b/test_b.py": "import pytest\n",
+			},
+			tools: "python3 pytest",
+			want: "Python in .\n  test PYTHONPATH=. pytest --ignore=a --ignore=b/c" + junit + "\nPython in a\n  test PYTHONPATH=. pytest" + junit + "\n" +
+				"Python in b\n  test PYTHONPATH=. pytest --ignore=c" + junit + "\nPython in b/c\n  test PYTHONPATH=. pytest" + junit + "\n",
+		},
+		"a project of Python below settings of tools alone, and one that tests read": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.ruff]\n", "a/pyproject.toml": "[project]\nname = 'a'\n", "a/tests/test_a.py": "import unittest\n",
+				"a/tests/fixtures/p/pyproject.toml": "[dependency-groups]\ndev = ['pytest']\n", "a/tests/fixtures/p/requirements.txt": "pytest\n",
+			},
+			tools: "python3 pytest",
+			want:  "Python in a\n  test PYTHONPATH=. python3 -m unittest discover -s tests -p 'test*.py'\n",
+		},
 		"a package of tools around others": {
 			files: map[string]string{
 				"package.json": `{"devDependencies": {"husky": "9"}, "scripts": {"prepare": "husky"}}`, "web/package.json": `{"scripts": {"test": "jest"}}`, "web/src/a.test.js": "test('a', () => {})",

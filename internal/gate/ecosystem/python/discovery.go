@@ -26,10 +26,12 @@ var allTests = ecosystem.Quoted("*test*.py")
 
 // discoveries are the arguments of unittest's discovery, of each call: where the tests are. From the top
 // it finds those in packages alone, so that each other folder is gone through by itself. Where there is
-// tests/ or test/, other folders are beside it: it is not known that their tests can be run so. unread are
-// the folders for which there are too many.
-func discoveries(s *ecosystem.Survey, dir string) (args [][]string, beside []discovery, unread []string) {
-	files := s.Below(dir)
+// tests/ or test/, other folders are beside it: it is not known that their tests can be run so. apart are
+// folders whose tests are left out. unread are the folders for which there are too many.
+func discoveries(s *ecosystem.Survey, dir string, apart []string) (args [][]string, beside []discovery, unread []string) {
+	files := slices.DeleteFunc(slices.Clone(s.Below(dir)), func(f string) bool {
+		return slices.ContainsFunc(apart, func(o string) bool { return ecosystem.Inside(o, path.Join(dir, f)) })
+	})
 	for _, sub := range []string{"tests", "test"} {
 		if slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, sub+"/") && isPythonTest(f) }) {
 			main, root := discoveryOf(s, dir, sub)

@@ -33,7 +33,7 @@ func TestDiscoveries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var notes strings.Builder
-			args, beside, unread := discoveries(trees.Survey(t, tt.files, &notes), ".")
+			args, beside, unread := discoveries(trees.Survey(t, tt.files, &notes), ".", nil)
 			if name == "more than are run" {
 				if len(args) != maxDiscoveries || strings.Join(unread, " ") != "f32 f33" {
 					t.Errorf("%d calls, %v", len(args), unread)

@@ -86,7 +86,8 @@ func absentInPython(output string) (name string, deps bool) {
 // findPythonProjects makes a project of every folder that has tests and a file
 // of a packaging tool, or of the top where there are tests alone.
 func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
-	dirs := pythonDirs(s)
+	all := pythonDirs(s)
+	dirs := slices.DeleteFunc(slices.Clone(all), func(dir string) bool { return isData(s, dir) })
 	tested := slices.ContainsFunc(s.Files, func(f string) bool { return isPythonTest(f) && !ecosystem.IgnoredDir(path.Dir(f)) })
 	if len(dirs) == 0 && tested {
 		dirs = []string{"."}
@@ -98,16 +99,16 @@ func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
 		if !marks && slices.ContainsFunc(dirs, within) { // such as tests/requirements.txt and tests/conftest.py
 			continue
 		}
-		if p := pythonProject(s, dir, dirs); p.What != "" {
+		if p := pythonProject(s, dir, all); p.What != "" {
 			out = append(out, p)
 		}
 	}
 	for _, dir := range s.Dirs("manage.py") {
-		ofPytest := func(o string) bool { return ecosystem.Inside(o, dir) && pythonFacts(s, o, dirs).pytest }
+		ofPytest := func(o string) bool { return ecosystem.Inside(o, dir) && pythonFacts(s, o, all).pytest }
 		if slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !isDjango(s, dir) || slices.ContainsFunc(dirs, ofPytest) {
 			continue
 		}
-		out = append(out, pythonProject(s, dir, append(slices.Clone(dirs), dir)))
+		out = append(out, pythonProject(s, dir, append(slices.Clone(all), dir)))
 	}
 	return out
 }
@@ -129,12 +130,34 @@ func pythonDirs(s *ecosystem.Survey) []string {
 	return slices.Compact(out)
 }
 
+// isData says whether a folder is of a project that tests read and no one works in: it lies in one of
+// fixtures, below another project or a folder of tests.
+func isData(s *ecosystem.Survey, dir string) bool {
+	if !ecosystem.IsFixture(dir) {
+		return false
+	}
+	for up := dir; up != "."; {
+		if up = path.Dir(up); s.First(up, pythonMarks...) != "" {
+			return true
+		}
+	}
+	return ecosystem.InFolder(dir+"/", "test", "tests")
+}
+
+// isPackage says whether a folder has a distribution of its own, and not settings of tools alone.
+func isPackage(s *ecosystem.Survey, dir string) bool {
+	doc, broken := ecosystem.ParseTOML(s.Read(dir, "pyproject.toml"))
+	return broken || doc.Has("project", "build-system") || doc.Table("tool").Has("poetry") ||
+		s.First(dir, "setup.py", "Pipfile") != "" || bytes.Contains(s.Read(dir, "setup.cfg"), []byte("[metadata]"))
+}
+
 // A pyFacts is what the files of a project say about its tests.
 type pyFacts struct {
 	pytest, unittest bool
-	django           bool   // manage.py runs its tests
-	why              string // for pytest
-	deps             []string
+	django           bool     // manage.py runs its tests
+	why              string   // for pytest
+	deps             []string // files of requirements
+	apart            []string // folders below of packages with tests of their own, which are not for the runner here
 	lock             string
 	tox, nox         string
 	pyproject        ecosystem.TOML
@@ -155,19 +178,61 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 	case strings.Contains(config, "[tool:pytest]") || strings.Contains(config, "[pytest]"):
 		f.pytest, f.why = true, "settings of pytest in setup.cfg or tox.ini"
 	}
-	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
+	below := slices.DeleteFunc(slices.Clone(all), func(o string) bool { return o == dir || !ecosystem.Inside(dir, o) })
+	f.readNeeds(s, dir, below)
+	asks := f.asksForPytest(s, dir)
+	if !f.pytest && asks == "" && !s.Has(dir, "conftest.py") { // else what this says of tests holds for the packages below, too
+		f.apart = slices.DeleteFunc(slices.Clone(below), func(o string) bool { return !isPackage(s, o) })
+	}
+	f.readTests(s, dir)
+	if !f.pytest && asks != "" {
+		f.pytest, f.why = true, "pytest is asked for in "+asks
+	}
+	if f.django = !f.pytest && isDjango(s, dir); f.django && len(f.deps) == 0 {
+		f.deps = requirementsAround(s, dir)
+	}
+	return f
+}
+
+// readNeeds reads what tests need. below are the folders of other projects.
+func (f *pyFacts) readNeeds(s *ecosystem.Survey, dir string, below []string) {
 	for _, name := range s.Below(dir) {
-		if within := path.Join(dir, path.Dir(name)); ecosystem.IgnoredDir(path.Dir(name)) || slices.ContainsFunc(all, func(o string) bool { return o != dir && ecosystem.Inside(o, within) && ecosystem.Inside(dir, o) }) && !isPythonTest(name) {
-			continue
-		}
-		base := path.Base(name)
-		if isForTests(name) {
+		within := path.Join(dir, path.Dir(name))
+		if isForTests(name) && !ecosystem.IgnoredDir(path.Dir(name)) && !slices.ContainsFunc(below, func(o string) bool { return ecosystem.Inside(o, within) }) {
 			f.deps = append(f.deps, name)
 		}
-		if !isPythonTest(name) || f.pytest {
+	}
+	f.deps = consistent(s, dir, f.deps)
+}
+
+// asksForPytest is the file of a project that names pytest, empty for none.
+func (f *pyFacts) asksForPytest(s *ecosystem.Survey, dir string) string {
+	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
+	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
+		if asked.Match(s.Read(dir, name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// readTests reads which runner tests are written for.
+func (f *pyFacts) readTests(s *ecosystem.Survey, dir string) {
+	var tested []string // of those apart
+	for _, name := range s.Below(dir) {
+		if !isPythonTest(name) || ecosystem.IgnoredDir(path.Dir(name)) {
 			continue
 		}
-		src := s.Read(dir, name)
+		if at := slices.IndexFunc(f.apart, func(o string) bool { return ecosystem.Inside(o, path.Join(dir, name)) }); at >= 0 {
+			if !slices.Contains(tested, f.apart[at]) && !isData(s, f.apart[at]) {
+				tested = append(tested, f.apart[at])
+			}
+			continue
+		}
+		if f.pytest {
+			continue
+		}
+		base, src := path.Base(name), s.Read(dir, name)
 		switch {
 		case base == "conftest.py":
 			f.pytest, f.why = true, name
@@ -177,16 +242,7 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 			f.unittest = true
 		}
 	}
-	f.deps = consistent(s, dir, f.deps)
-	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
-		if !f.pytest && asked.Match(s.Read(dir, name)) {
-			f.pytest, f.why = true, "pytest is asked for in "+name
-		}
-	}
-	if f.django = !f.pytest && isDjango(s, dir); f.django && len(f.deps) == 0 {
-		f.deps = requirementsAround(s, dir)
-	}
-	return f
+	f.apart = tested
 }
 
 // collected are the names of files in which pytest looks for tests: a script beside them can
@@ -240,11 +296,15 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	}
 	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
 	env := strings.TrimSpace("PYTHONPATH=" + where + " " + ownVariables(f))
-	args, beside, unread := discoveries(s, dir)
+	args, beside, unread := discoveries(s, dir, f.apart)
 	call := cmp.Or(python, "python3") + " -m unittest " + strings.Join(args[0], " ")
 	if f.pytest {
-		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
-		call = strings.TrimPrefix(python+" -m pytest", " -m ")
+		var ignored []string
+		for _, o := range f.apart {
+			ignored = append(ignored, "--ignore="+ecosystem.Quoted(strings.TrimPrefix(o, dir+"/")))
+		}
+		p.Test = append(p.Test, pytestCommand(c, env, python, ignored, nil))
+		call = strings.Join(append([]string{strings.TrimPrefix(python+" -m pytest", " -m ")}, ignored...), " ")
 	} else if f.django {
 		p.Test = append(p.Test, djangoCommand(c, env, python))
 		call = python + " manage.py test"
