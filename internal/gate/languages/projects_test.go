@@ -51,6 +51,12 @@ func TestFind(t *testing.T) {
 	jest := ` --ci --json --outputFile="$RESULTS"`
 	node := `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`
 	junit := ` -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`
+	const pip = "  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check "
+	uvWorkspace := map[string]string{
+		"pyproject.toml": "[tool.uv.workspace]\nmembers = ['packages/*']\n[dependency-groups]\ndev = ['pytest']\n", "uv.lock": "",
+		"packages/core/pyproject.toml": "[project]\nname = 'acme-core'\n", "packages/core/test_core.py": "import pytest",
+		"packages/app/pyproject.toml": "[project]\nname = 'app'\ndependencies = ['acme_core>=1']\n[tool.uv.sources]\nacme-core = {workspace = true}\n", "packages/app/test_app.py": "import pytest",
+	}
 	for name, tt := range map[string]struct {
 		files map[string]string
 		tools string
@@ -129,6 +135,18 @@ func TestFind(t *testing.T) {
 			tools: "python3 uv",
 			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
 		},
+		"a workspace of uv": {
+			files: uvWorkspace, tools: "python3 uv",
+			want: "Python in .\n  setup uv sync --frozen --all-packages --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n" +
+				"Python in packages/app with packages/core\n  setup UV_PROJECT_ENVIRONMENT=\"$PWD/.venv\" uv sync --frozen --all-packages --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n" +
+				"Python in packages/core\n  setup UV_PROJECT_ENVIRONMENT=\"$PWD/.venv\" uv sync --frozen --all-packages --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"a workspace of uv, which is missing": {
+			files: uvWorkspace, tools: "python3",
+			want: "Python in .\n" + pip + "pytest\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n" +
+				"Python in packages/app with packages/core\n" + pip + "-e ../core -e . pytest\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n" +
+				"Python in packages/core\n" + pip + "-e . pytest\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
 		"projects of Python below settings of tools": {
 			files: map[string]string{
 				"pyproject.toml": "[tool.ruff]\n", "a/pyproject.toml": "[project]\nname = 'a'\n", "a/tests/test_a.py": "def test_a(): pass\n", "tests/test_top.py": "import unittest\n",
@@ -145,6 +163,21 @@ func TestFind(t *testing.T) {
 			},
 			tools: "python3 pytest",
 			want:  "Python in a\n  test PYTHONPATH=. python3 -m unittest discover -s tests -p 'test*.py'\n",
+		},
+		"groups of poetry that are optional": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.poetry]\nname = 'a'\n[tool.poetry.group.test]\noptional = true\n[tool.poetry.group.test.dependencies]\npytest = '*'\n[tool.poetry.group.docs]\noptional = true\n[tool.poetry.group.dev.dependencies]\nsix = '*'\n",
+				"poetry.lock":    "", "test_a.py": "import pytest",
+			},
+			tools: "python3 poetry",
+			want:  "Python in .\n  setup POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras --with test\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"requirements with hashes": {
+			files: map[string]string{
+				"pyproject.toml": "[project]\nname = 'a'\n", "requirements.txt": "attrs==24.2.0 \\\n    --hash=sha256:00\n", "requirements-dev.txt": "-r requirements.txt\n", "requirements-test.txt": "six\n", "test_a.py": "import pytest",
+			},
+			tools: "python3",
+			want:  "Python in .\n" + pip + "-r requirements-dev.txt -r requirements.txt\n" + strings.SplitAfter(pip, "\n")[1] + "-r requirements-test.txt -e . pytest\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
 		},
 		"a package of tools around others": {
 			files: map[string]string{

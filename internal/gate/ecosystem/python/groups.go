@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func toxWords(tox string, settings *pattern.Pattern, there []string) []string {
 // extras are the optional dependencies that tests need: the usual ones, and those that
 // tox installs.
 func (f pyFacts) extras() []string {
-	there := f.pyproject.Table("project", "optional-dependencies").Keys()
+	there := slices.Concat(f.pyproject.Table("project", "optional-dependencies").Keys(), slices.Sorted(maps.Keys(f.extrasBeside)))
 	out := slices.DeleteFunc(slices.Clone(there), func(key string) bool { return !slices.Contains(usualExtras, key) })
 	for _, key := range toxWords(f.tox, toxExtras, there) {
 		if !slices.Contains(out, key) {
@@ -49,6 +50,15 @@ func (f pyFacts) extras() []string {
 		}
 	}
 	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ofExtras are the requirements of those that setup.cfg and setup.py have.
+func (f pyFacts) ofExtras() []string {
+	var out []string
+	for _, key := range f.extras() {
+		out = append(out, f.extrasBeside[key]...)
+	}
 	return out
 }
 
@@ -57,13 +67,13 @@ func (f pyFacts) extras() []string {
 // one of tests stays, else the first.
 func (f pyFacts) conflicting() string {
 	out := ""
-	sets, _ := f.pyproject.Table("tool", "uv")["conflicts"].([]any)
+	sets, _ := f.top.Table("tool", "uv")["conflicts"].([]any)
 	for _, set := range sets {
 		list, _ := set.([]any)
 		var options, names []string
 		for _, item := range list {
 			one, _ := item.(map[string]any)
-			if of, ok := one["package"]; ok && of != f.pyproject.Table("project").Text("name") {
+			if of, ok := one["package"]; ok && f.workspace == "" && of != f.pyproject.Table("project").Text("name") {
 				continue
 			}
 			for _, kind := range []string{"extra", "group"} {
@@ -80,6 +90,19 @@ func (f pyFacts) conflicting() string {
 		}
 	}
 	return out
+}
+
+// optionalGroups is the option of poetry for the groups of tests that it installs only where they are named
+// (https://python-poetry.org/docs/managing-dependencies/#optional-groups).
+func (f pyFacts) optionalGroups() string {
+	groups := f.pyproject.Table("tool", "poetry", "group")
+	names := slices.DeleteFunc(groups.Keys(), func(name string) bool {
+		return groups.Table(name)["optional"] != true || !slices.Contains(usualExtras, name)
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	return " --with " + strings.Join(names, ",")
 }
 
 // self is the project with its extras, for pip.
@@ -130,7 +153,23 @@ func (f pyFacts) grouped() []string {
 // notForTests are names of requirements that documentation, style and releases need.
 var notForTests = pattern.New(`(?i)(?:^|[-_./])(?:docs?|rtd|sphinx|lint(?:ing|ers?)?|style|typing|mypy|pyright|release|publish|bench(?:marks?)?|examples?)(?:[-_./]|$)`)
 
+// requirementsFolder are the files of requirements in a folder of such that are for tests, and else for
+// developers: such a file names those that it needs.
+var requirementsFolder = pattern.New(`^requirements/(?:(tests?|testing)|dev|devel|develop|development)\.txt$`)
+
+// usual leaves out the files for developers of a folder that has one for tests.
+func usual(files []string) []string {
+	ofTests := func(name string) bool {
+		m := requirementsFolder.FindStringSubmatch(name)
+		return m != nil && m[1] != ""
+	}
+	if !slices.ContainsFunc(files, ofTests) {
+		return files
+	}
+	return slices.DeleteFunc(files, func(name string) bool { return requirementsFolder.MatchString(name) && !ofTests(name) })
+}
+
 // isForTests says whether a file of requirements is one that tests can need.
 func isForTests(name string) bool {
-	return requirements.MatchString(path.Base(name)) && len(strings.Split(name, "/")) <= 2 && !notForTests.MatchString(name)
+	return requirementsFolder.MatchString(name) || requirements.MatchString(path.Base(name)) && len(strings.Split(name, "/")) <= 2 && !notForTests.MatchString(name)
 }

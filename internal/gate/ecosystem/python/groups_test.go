@@ -47,6 +47,48 @@ func TestPythonGroups(t *testing.T) {
 			args:  `-r requirements-test.txt -e . pytest`,
 			needs: "pytest setuptools six wheel",
 		},
+		"an extra of setup.py": {
+			files: map[string]string{"setup.py": "setup(name=\"p\", extras_require={\"test\": [\"pytest\", 'responses'], \"docs\": [\"furo\"], 'dev': DEV})\n"},
+			args:  `-e '.[test]' pytest`,
+			needs: "pytest responses setuptools wheel",
+		},
+		"an extra of setup.cfg": {
+			files: map[string]string{"setup.py": "setup()\n", "setup.cfg": "[options.extras_require]\ntesting =\n    responses\n    pytest-cov>=2  # coverage\ndocs =\n    furo\n[flake8]\nmax = 3\n"},
+			args:  `-e '.[testing]' pytest`,
+			needs: "pytest pytest-cov>=2 responses setuptools wheel",
+		},
+		"settings of tools": {
+			files: map[string]string{
+				"tox.ini":             "[testenv]\ndeps =\n    -r{toxinidir}/requirements/ci.txt\n    responses\n    py38: old\n    {env:MORE}\n[testenv:docs]\ndeps = furo\n",
+				"requirements/ci.txt": "six",
+				"noxfile.py":          "import nox\n\n\n@nox.session\ndef lint(session):\n    session.install('ruff')\n\n\n@nox.session\ndef tests(session):\n    session.install('-r', 'requirements/ci.txt', 'attrs')\n    session.install('-e', '.[x]')\n",
+				"pyproject.toml":      "[tool.hatch.envs.test]\ndependencies = ['freezegun']\n[tool.uv]\ndev-dependencies = ['hypothesis']\n[tool.pdm.dev-dependencies]\ntest = ['mock', '-e file:///x']\nlint = ['black']\n",
+			},
+			args:  `-r requirements/ci.txt attrs freezegun hypothesis mock responses pytest`,
+			needs: "attrs freezegun hypothesis mock pytest responses six",
+		},
+		"a folder of requirements": {
+			files: map[string]string{"requirements/base.txt": "six", "requirements/test.txt": "-r base.txt\nresponses", "requirements/dev.txt": "tox"},
+			args:  `-r requirements/test.txt pytest`,
+			needs: "pytest responses six",
+		},
+		"poetry, which is missing": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.poetry]\nname = 'p'\n[tool.poetry.group.test.dependencies]\nresponses = '^0.25'\nhere = {path = 'x'}\n[tool.poetry.group.docs.dependencies]\nfuro = '*'\n",
+				"poetry.lock":    "[[package]]\nname = \"responses\"\nversion = \"0.25.3\"\n",
+			},
+			args:  `responses==0.25.3 pytest`,
+			needs: "furo pytest responses",
+		},
+		"siblings": {
+			files: map[string]string{
+				"pyproject.toml":      "[project]\nname = 'p'\ndependencies = ['core', 'attrs']\n[tool.uv.sources]\ncore = {path = 'core'}\n",
+				"core/pyproject.toml": "[project]\nname = 'core'\ndependencies = ['six', 'base']\n[build-system]\nrequires = ['flit_core']\n[tool.uv.sources]\nbase = {path = '../base'}\n",
+				"base/pyproject.toml": "[tool.poetry]\nname = 'base'\n[tool.poetry.dependencies]\npython = '*'\nmore = '*'\n",
+			},
+			args:  `-e ./base -e ./core -e . pytest`,
+			needs: "attrs flit_core more pytest setuptools six wheel",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +96,7 @@ func TestPythonGroups(t *testing.T) {
 			var problems strings.Builder
 			s := trees.Survey(t, tt.files, &problems, "python3")
 			f := pythonFacts(s, ".", []string{"."})
+			f.siblings = siblings(s, ".")
 			p := ecosystem.Project{Dir: "."}
 			if !installPython(&p, s, f) || len(p.Setup) != 2 {
 				t.Fatalf("no environment of its own: %v", p.Setup)

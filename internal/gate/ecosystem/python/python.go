@@ -61,7 +61,7 @@ func isPythonTest(name string) bool {
 func steersPython(name string) bool {
 	base := path.Base(name)
 	return slices.Contains([]string{"pyproject.toml", "setup.py", "setup.cfg", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock", "tox.ini", "noxfile.py", "pytest.ini"}, base) ||
-		requirements.MatchString(base)
+		requirements.MatchString(base) || path.Base(path.Dir(name)) == "requirements" && slices.Contains([]string{".txt", ".in"}, path.Ext(base))
 }
 
 var requirements = pattern.New(`^requirements.*\.(txt|in)$|^(dev|test)[-_]requirements\.txt$`)
@@ -131,9 +131,12 @@ func pythonDirs(s *ecosystem.Survey) []string {
 }
 
 // isData says whether a folder is of a project that tests read and no one works in: it lies in one of
-// fixtures, below another project or a folder of tests.
+// fixtures, below another project or a folder of tests, and is no member of a workspace.
 func isData(s *ecosystem.Survey, dir string) bool {
 	if !ecosystem.IsFixture(dir) {
+		return false
+	}
+	if root := uvWorkspace(s, dir); root != "" && root != dir {
 		return false
 	}
 	for up := dir; up != "."; {
@@ -154,14 +157,17 @@ func isPackage(s *ecosystem.Survey, dir string) bool {
 // A pyFacts is what the files of a project say about its tests.
 type pyFacts struct {
 	pytest, unittest bool
-	django           bool     // manage.py runs its tests
-	why              string   // for pytest
-	deps             []string // files of requirements
-	apart            []string // folders below of packages with tests of their own, which are not for the runner here
-	lock             string
+	django           bool                // manage.py runs its tests
+	why              string              // for pytest
+	deps             []string            // files of requirements
+	more             []string            // requirements that settings of tools have
+	extrasBeside     map[string][]string // of setup.cfg and setup.py
+	siblings         []string            // see there
+	apart            []string            // folders below of packages with tests of their own, which are not for the runner here
+	lock, workspace  string              // workspace: the top of the one that the lockfile of uv is for
 	tox, nox         string
-	pyproject        ecosystem.TOML
-	broken           bool // pyproject.toml is no TOML
+	pyproject, top   ecosystem.TOML // top: that of the workspace, else its own
+	broken           bool           // pyproject.toml is no TOML
 }
 
 func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
@@ -177,6 +183,13 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 		f.pytest, f.why = true, "[tool.pytest] in pyproject.toml"
 	case strings.Contains(config, "[tool:pytest]") || strings.Contains(config, "[pytest]"):
 		f.pytest, f.why = true, "settings of pytest in setup.cfg or tox.ini"
+	}
+	if f.workspace = uvWorkspace(s, dir); f.lock == "" && f.workspace != "" && s.Has(f.workspace, "uv.lock") {
+		f.lock = "uv.lock"
+	}
+	f.top = f.pyproject
+	if f.workspace != "" {
+		f.top = pyproject(s, f.workspace)
 	}
 	below := slices.DeleteFunc(slices.Clone(all), func(o string) bool { return o == dir || !ecosystem.Inside(dir, o) })
 	f.readNeeds(s, dir, below)
@@ -202,7 +215,15 @@ func (f *pyFacts) readNeeds(s *ecosystem.Survey, dir string, below []string) {
 			f.deps = append(f.deps, name)
 		}
 	}
-	f.deps = consistent(s, dir, f.deps)
+	var files []string
+	f.more, files = f.byTools(s, dir)
+	for _, name := range files {
+		if !slices.Contains(f.deps, name) {
+			f.deps = append(f.deps, name)
+		}
+	}
+	f.deps = consistent(s, dir, usual(f.deps))
+	f.extrasBeside = setupToolsExtras(s, dir)
 }
 
 // asksForPytest is the file of a project that names pytest, empty for none.
@@ -260,7 +281,8 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	if !f.pytest && !f.unittest && !f.django {
 		return ecosystem.Project{}
 	}
-	p := ecosystem.Project{Dir: dir, What: "Python project in " + dir}
+	f.siblings = siblings(s, dir)
+	p := ecosystem.Project{Dir: dir, What: "Python project in " + dir, Uses: f.siblings}
 	if dir == "." {
 		p.What = "Python project"
 	}
@@ -350,50 +372,78 @@ func installPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts) bool {
 		}
 		p.Setup = append(p.Setup, c)
 	}
-	needs := f.django || len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) ||
+	grouped := slices.Concat(f.grouped(), f.more)
+	needs := f.django || len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) || len(f.siblings) > 0 || slices.ContainsFunc(slices.Concat(f.more, f.ofExtras()), otherThanPytest) ||
 		strings.Contains(string(s.Read(p.Dir, "setup.py")), "install_requires") || strings.Contains(string(s.Read(p.Dir, "setup.cfg")), "install_requires")
 	if !needs && (!f.pytest || s.Tools.Has("pytest")) {
 		return false
 	}
 	switch {
 	case f.lock == "uv.lock" && s.Tools.Has("uv"):
-		add("uv sync --frozen --all-extras --all-groups" + f.conflicting())
+		add(f.uvSync(s, p.Dir))
 		return true
 	case f.lock == "poetry.lock" && s.Tools.Has("poetry"):
-		add("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras")
+		add("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras" + f.optionalGroups())
 		return true
 	case strings.HasPrefix(f.lock, "Pipfile") && s.Tools.Has("pipenv"):
 		add("PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev")
 		return true
 	}
-	var args []string
+	var args, hashed []string
 	for _, r := range f.deps {
-		args = append(args, "-r", ecosystem.Quoted(r))
+		of := &args
+		if withHashes(s, path.Join(p.Dir, r), 0) {
+			of = &hashed
+		}
+		*of = append(*of, "-r", ecosystem.Quoted(r))
 	}
+	args = append(args, editable(p.Dir, f.siblings)...)
 	if installable && needs {
 		args = append(args, "-e", ecosystem.Quoted(f.self()))
 	}
-	grouped := f.grouped()
-	for _, r := range grouped {
+	grouped = append(grouped, byMissingManager(s, p.Dir, f)...)
+	slices.Sort(grouped)
+	for _, r := range slices.Compact(grouped) {
 		args = append(args, ecosystem.Quoted(r))
 	}
-	named := func(r string) bool {
-		m := requirement.FindStringSubmatch(r)
-		return m != nil && sameDistribution(m[1], "pytest")
-	}
-	if f.pytest && !slices.ContainsFunc(grouped, named) {
+	if f.pytest && !slices.ContainsFunc(grouped, isPytest) {
 		args = append(args, "pytest")
 	}
-	if f.django && len(args) == 0 && f.lock == "" {
+	if f.django && len(args)+len(hashed) == 0 && f.lock == "" {
 		args = append(args, "django")
 	}
-	if len(args) == 0 { // a lockfile alone, of a manager that is missing
+	if len(args)+len(hashed) == 0 { // a lockfile alone, of a manager that is missing
 		return false
 	}
 	add("python3 -m venv .venv")
-	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
+	for _, list := range [][]string{hashed, args} { // with hashes pip takes nothing that has none
+		if len(list) > 0 {
+			add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(list, " "))
+		}
+	}
 	return true
 }
+
+// uvSync is the call of uv that sets a project up, in an environment of its own. In a workspace that has
+// all of its members: what tests share stands in the groups of the top.
+func (f pyFacts) uvSync(s *ecosystem.Survey, dir string) string {
+	sync := "uv sync --frozen"
+	if f.workspace != "" {
+		sync += " --all-packages"
+	}
+	if f.workspace != "" && f.workspace != dir {
+		sync = `UV_PROJECT_ENVIRONMENT="$PWD/.venv" ` + sync
+	}
+	return sync + " --all-extras --all-groups" + f.conflicting()
+}
+
+// isPytest says whether a requirement is pytest.
+func isPytest(r string) bool {
+	m := requirement.FindStringSubmatch(r)
+	return m != nil && sameDistribution(m[1], "pytest")
+}
+
+func otherThanPytest(r string) bool { return !isPytest(r) }
 
 // needsPython says whether a manifest names distributions.
 func needsPython(d ecosystem.TOML) bool {

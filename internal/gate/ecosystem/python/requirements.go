@@ -42,8 +42,34 @@ func pythonRequirements(s *ecosystem.Survey, dir string) []string {
 	locked := f.lock != "" // then all extras and groups are installed
 	selected, without := f.extras(), f.conflicting()+" "
 	project := f.pyproject.Table("project")
-	found = append(found, project.Texts("dependencies")...)
-	found = append(found, f.pyproject.Table("build-system").Texts("requires")...)
+	found = append(found, f.more...)
+	found = append(found, f.ofExtras()...)
+	names := []string{cmp.Or(project.Text("name"), f.pyproject.Table("tool", "poetry").Text("name"))}
+	for _, at := range append([]string{dir}, siblings(s, dir)...) {
+		doc := pyproject(s, at)
+		found = append(found, doc.Table("project").Texts("dependencies")...)
+		found = append(found, doc.Table("build-system").Texts("requires")...)
+		for _, m := range installRequires.FindAllStringSubmatch(string(s.Read(at, "setup.py")), -1) {
+			list, _ := ecosystem.ParseTOML([]byte("list = " + m[1])) // strings in a list are written alike
+			found = append(found, list.Texts("list")...)
+		}
+		if m := cfgRequires.FindStringSubmatch(string(s.Read(at, "setup.cfg"))); m != nil {
+			found = append(found, strings.Split(m[1], "\n")...)
+		}
+		if (s.Has(at, "setup.py") || doc.Has("project")) && !doc.Has("build-system") { // what pip takes to build it with
+			found = append(found, "setuptools", "wheel")
+		}
+		if at != dir {
+			names = append(names, cmp.Or(doc.Table("project").Text("name"), doc.Table("tool", "poetry").Text("name")))
+			found = append(found, registered(doc.Table("tool", "poetry", "dependencies"))...)
+		}
+	}
+	if f.workspace != "" && f.workspace != dir {
+		for _, key := range f.top.Table("dependency-groups").Keys() {
+			found = append(found, f.top.Table("dependency-groups").Texts(key)...)
+		}
+		found = append(found, f.top.Table("tool", "uv").Texts("dev-dependencies")...)
+	}
 	optional := project.Table("optional-dependencies")
 	for _, key := range optional.Keys() {
 		if (locked || slices.Contains(selected, key)) && !strings.Contains(without, " --no-extra "+key+" ") {
@@ -59,25 +85,9 @@ func pythonRequirements(s *ecosystem.Survey, dir string) []string {
 	} else {
 		found = append(found, f.grouped()...)
 	}
-	poetry := f.pyproject.Table("tool", "poetry")
-	tables := []ecosystem.TOML{poetry.Table("dependencies"), poetry.Table("dev-dependencies")}
-	for _, group := range poetry.Tables("group") {
-		tables = append(tables, group.Table("dependencies"))
-	}
 	pipfile, _ := ecosystem.ParseTOML(s.Read(dir, "Pipfile"))
-	for _, t := range append(tables, pipfile.Table("packages"), pipfile.Table("dev-packages")) {
-		for _, key := range t.Keys() {
-			if key != "python" && !slices.ContainsFunc(append(t.Tables(key), t.Table(key)), fromElsewhere) {
-				found = append(found, key)
-			}
-		}
-	}
-	for _, m := range installRequires.FindAllStringSubmatch(string(s.Read(dir, "setup.py")), -1) {
-		list, _ := ecosystem.ParseTOML([]byte("list = " + m[1])) // strings in a list are written alike
-		found = append(found, list.Texts("list")...)
-	}
-	if m := cfgRequires.FindStringSubmatch(string(s.Read(dir, "setup.cfg"))); m != nil {
-		found = append(found, strings.Split(m[1], "\n")...)
+	for _, t := range append(poetryTables(f.pyproject), pipfile.Table("packages"), pipfile.Table("dev-packages")) {
+		found = append(found, registered(t)...)
 	}
 	if f.pytest {
 		found = append(found, "pytest")
@@ -85,14 +95,10 @@ func pythonRequirements(s *ecosystem.Survey, dir string) []string {
 	if f.django {
 		found = append(found, "django")
 	}
-	if (s.Has(dir, "setup.py") || f.pyproject.Has("project")) && !f.pyproject.Has("build-system") { // what pip takes to build it with
-		found = append(found, "setuptools", "wheel")
-	}
-	own := cmp.Or(project.Text("name"), poetry.Text("name"))
 	var out []string
 	for _, line := range found {
 		m := requirement.FindStringSubmatch(strings.TrimSpace(line))
-		if m != nil && !sameDistribution(m[1], own) {
+		if m != nil && !slices.ContainsFunc(names, func(own string) bool { return sameDistribution(m[1], own) }) {
 			out = append(out, strings.TrimSpace(m[0]))
 		}
 	}
@@ -105,6 +111,13 @@ var (
 	cfgRequires     = pattern.New(`(?m)^install_requires\s*=(.*(?:\n[ \t]+.*)*)`)
 	nameParts       = pattern.New(`[-_.]+`)
 )
+
+// registered are the names in a table of poetry or pipenv of what comes from a registry.
+func registered(t ecosystem.TOML) []string {
+	return slices.DeleteFunc(t.Keys(), func(key string) bool {
+		return key == "python" || slices.ContainsFunc(append(t.Tables(key), t.Table(key)), fromElsewhere)
+	})
+}
 
 // fromElsewhere says whether a requirement names a place that is no registry.
 func fromElsewhere(requirement ecosystem.TOML) bool {
@@ -162,6 +175,23 @@ func requirementLines(s *ecosystem.Survey, name string, nested int) []string {
 	return out
 }
 
+// withHashes says whether a file of requirements, or one that it names, has hashes.
+func withHashes(s *ecosystem.Survey, name string, nested int) bool {
+	if nested > maxNested || !s.Has(".", name) {
+		return false
+	}
+	for line := range strings.Lines(string(s.Read(".", name))) {
+		if m := otherRequirements.FindStringSubmatch(strings.TrimSpace(line)); m != nil && withHashes(s, path.Join(path.Dir(name), m[1]), nested+1) || hashOf.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// hashOf is what a requirement has after which pip takes no other than with one
+// (https://pip.pypa.io/en/stable/topics/secure-installs/).
+var hashOf = pattern.New(`(?:^|\s)--hash[=\s]`)
+
 var otherRequirements = pattern.New(`^(?:-r|--requirement)[\s=]*(\S+)$`)
 
 // lockedVersions are those that the lockfile of a project names, one for each distribution
@@ -169,8 +199,15 @@ var otherRequirements = pattern.New(`^(?:-r|--requirement)[\s=]*(\S+)$`)
 func lockedVersions(s *ecosystem.Survey, dir string) []string {
 	versions := map[string][]string{}
 	for _, lock := range []string{"uv.lock", "poetry.lock"} {
-		locked, _ := ecosystem.ParseTOML(s.Read(dir, lock))
+		at := dir
+		if root := uvWorkspace(s, dir); lock == "uv.lock" && root != "" && !s.Has(dir, lock) {
+			at = root
+		}
+		locked, _ := ecosystem.ParseTOML(s.Read(at, lock))
 		for _, p := range locked.Tables("package") {
+			if source := p.Table("source"); source.Has("editable", "virtual", "directory") || source.Text("type") == "directory" {
+				continue // of this tree
+			}
 			versions[p.Text("name")] = append(versions[p.Text("name")], p.Text("version"))
 		}
 	}
@@ -213,7 +250,7 @@ func pythonOfStranger(p *ecosystem.Project, s *ecosystem.Survey, c ecosystem.Com
 	const pip = `{ python=python3; $python -I -m pip --version >/dev/null 2>&1 || { python3 -I -m venv --clear "$HOME/.fetch" && python="$HOME/.fetch/bin/python"; }; } && "$python" -I -m pip `
 	const quiet = " --quiet --disable-pip-version-check --find-links " + wheels
 	list := wheels + "/" + ecosystem.Quoted(strings.ReplaceAll(c.Unit, "/", "+"))
-	local := localRequirements(s, p.Dir, f.deps)
+	local := append(editable(p.Dir, f.siblings), localRequirements(s, p.Dir, f.deps)...)
 	if installable {
 		local = append(local, "-e "+ecosystem.Quoted(f.self()))
 	}
