@@ -125,30 +125,45 @@ func (r *runner) compare(ctx context.Context) error {
 		r.unconfirmed()
 		return err
 	}
+	r.passWithin()
 	r.alikeOld()
 	return nil
 }
 
 // alikeOld takes the blame from new tests that fail for the reason for which old ones do, with
 // and without the change: what they need is not there, such as a program that nothing has built
-// or a service.
+// or a service. So it does of a file that is not loaded for want of what old ones want, too.
 func (r *runner) alikeOld() {
 	t := &r.res.Tests
-	old := map[string]bool{} // reasons, by where they are
-	for _, k := range t.PreExisting {
-		if k.ID.Test != "" {
-			old[k.ID.Unit+"\x00"+masked(results.FailureLine(k.Output))] = true
+	reason := func(k Case) string {
+		why := masked(results.FailureLine(k.Output))
+		if k.ID.Test == "" {
+			why = "not loaded: " + why
 		}
+		return k.ID.Unit + "\x00" + why
 	}
-	stay, gone := results.Parted(t.NewFailing, func(k Case) bool {
+	old := map[string]bool{}
+	for _, k := range t.PreExisting {
+		old[reason(k)] = true
+	}
+	alike := func(k Case, as string) bool {
 		why := results.FailureLine(k.Output)
-		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
+		if len(why) < minReason || compares.MatchString(why) || !old[reason(k)] || k.ID.Test == "" && !r.wantsAbsent(k) {
 			return false
 		}
-		r.note("%s is new and fails as old tests do without the change: %s", k.ID, why)
+		r.note("%s %s as old tests do without the change: %s", k.ID, as, why)
 		return true
+	}
+	stay, gone := results.Parted(t.NewFailing, func(k Case) bool { return alike(k, "is new and fails") })
+	t.NewFailing = stay
+	t.Regressed = slices.DeleteFunc(t.Regressed, func(k Case) bool {
+		same := k.ID.Test == "" && alike(k, "fails")
+		if same {
+			gone = append(gone, k)
+		}
+		return same
 	})
-	t.NewFailing, t.Unknown = stay, append(t.Unknown, gone...) // a test that could not show anything is no PASS
+	t.Unknown = append(t.Unknown, gone...) // a test that could not show anything is no PASS
 	t.Sort()
 }
 
