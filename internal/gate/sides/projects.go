@@ -44,19 +44,27 @@ func (r *Reader) GoneFromHead(name string) bool {
 	return !there
 }
 
-// Emptied says whether the change takes the last files of tests out of the folder of a command, which
-// has some on the base.
-func (r *Reader) Emptied(c ecosystem.Command) bool {
+// Untested says why a command of the head finds no test, where that is none of its failures: the change
+// takes the last files of tests out of its folder, or brings the command before any. Empty: it has some.
+func (r *Reader) Untested(c ecosystem.Command) string {
 	eco := languages.Named(c.Eco)
-	if eco == nil || eco.IsTest == nil || c.Unit == "." || r.Plans[results.Base] == nil || r.Plans[results.Head] == nil {
-		return false
+	if eco == nil || eco.IsTest == nil || r.Plans[results.Base] == nil || r.Plans[results.Head] == nil {
+		return ""
 	}
 	tests := func(side results.Side) bool {
 		return slices.ContainsFunc(r.Plans[side].Files, func(f string) bool {
-			return ecosystem.Inside(c.Unit, f) && eco.IsTest(f) && path.Base(f) != "conftest.py"
+			return ecosystem.Inside(c.Unit, f) && eco.IsTest(f) && path.Base(f) != "conftest.py" && path.Base(f) != "__init__.py"
 		})
 	}
-	return tests(results.Base) && !tests(results.Head)
+	switch {
+	case tests(results.Head):
+		return ""
+	case tests(results.Base) && c.Unit != ".":
+		return "the change takes the last tests out of " + c.Unit
+	case !tests(results.Base) && !slices.ContainsFunc(r.Plans[results.Base].Test, func(b ecosystem.Command) bool { return SameRun(b, c) }):
+		return "the change brings no tests to " + c.Unit
+	}
+	return ""
 }
 
 // Wanting returns what says of a failed test whether it wants what only the

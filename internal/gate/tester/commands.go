@@ -68,9 +68,11 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
 		return step
 	}
-	if step.NoTests && !step.TimedOut && side == results.Head && t.Sides.Emptied(c) {
-		t.Note("the change takes the last tests out of %s: that %q finds none there is no failure", c.Unit, strings.TrimSpace(c.Typed()))
-		return step
+	if step.NoTests && !step.TimedOut && side == results.Head {
+		if why := t.Sides.Untested(c); why != "" {
+			t.Note("%s: that %q finds none there is no failure", why, strings.TrimSpace(c.Typed()))
+			return step
+		}
 	}
 	test := commandTest(step)
 	test.NoTests = step.NoTests
