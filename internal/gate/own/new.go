@@ -76,6 +76,9 @@ func filtered(list []results.Case, is func(results.Case) bool) []results.Case {
 // wellOnBoth says whether a project's own command goes well on both sides. It is then one of
 // the commands of both.
 func (o *Commands) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
+	if !slices.ContainsFunc(o.On.Sides.Plans[results.Base].Files, func(f string) bool { return ecosystem.Inside(c.Unit, f) }) {
+		return false, nil // the change brings its folder
+	}
 	id := results.ID{Unit: c.Unit, Command: c.Text}
 	if slices.ContainsFunc(o.On.Sides.Plans[results.Base].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.Text == c.Text }) {
 		return o.On.Sides.Suites[results.Head][id].Status == results.Passed, nil
