@@ -258,7 +258,7 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	w := &world{git: testGit(t), box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
-	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"], Test: s.input["test"]}}
+	in := Input{Change: ch, UntilFirst: s.has("until"), Commands: Commands{Setup: s.input["setup"], Test: s.input["test"]}}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
 		tree, err := mirror.WorktreeLater(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {

@@ -10,7 +10,8 @@ import (
 
 // ParseModules reads documents of JUnit XML of which an instruction before each says where it lay.
 // Where two modules have a class of one name, the tests of the second one are numbered: else
-// what one of them says would stand for both.
+// what one of them says would stand for both. An instruction "ended" says that the build failed for
+// another reason than its tests, so that modules may be missing.
 func ParseModules(data []byte) ([]Outcome, error) {
 	data = xmlHead.ReplaceAll(data, nil)
 	dec := xml.NewDecoder(bytes.NewReader(data))
@@ -18,7 +19,7 @@ func ParseModules(data []byte) ([]Outcome, error) {
 		module string
 		at     int64
 	}
-	parts := []part{{}}
+	parts, ended := []part{{}}, ""
 	for depth := 0; ; {
 		tok, err := dec.RawToken()
 		if err != nil {
@@ -30,6 +31,10 @@ func ParseModules(data []byte) ([]Outcome, error) {
 		case xml.EndElement:
 			depth--
 		case xml.ProcInst:
+			if depth == 0 && t.Target == "ended" && ended == "" {
+				ended = string(t.Inst)
+				parts = append(parts, part{at: dec.InputOffset()})
+			}
 			if depth == 0 && t.Target == "module" {
 				parts = append(parts, part{reportFolder.ReplaceAllString(string(t.Inst), ""), dec.InputOffset()})
 			}
@@ -61,6 +66,9 @@ func ParseModules(data []byte) ([]Outcome, error) {
 		if err != nil {
 			return out, err
 		}
+	}
+	if ended != "" && len(out) > 0 { // else that there is no test says it
+		return out, fmt.Errorf("the build ended with exit code %.20s for another reason than a test that fails, so that some may be missing", ended)
 	}
 	return out, nil
 }

@@ -180,10 +180,25 @@ func mavenProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	// classes to run, so that this asks for a method which none of them has.
 	p.Setup = []ecosystem.Command{setup.Reporting(tool + " -B -q" + repo + " test -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=*#noSuchTestForYcbot' -DfailIfNoTests=false").OnlyOfBase()}
 	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + " -B -q -o" + repo + " test-compile -Dmaven.test.skip=true")}
-	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=false --fail-at-end", "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
+	// A failed test must not end a module: those that depend on it would be left out. What failed
+	// else does, and is said apart from the tests.
+	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=true -Dsurefire.skipAfterFailureCount=0 --fail-at-end", mavenStatus, "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
 		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
 	return p
 }
+
+// mavenStatus runs a call of Maven that fails for no test, and says so in the results where it fails
+// nevertheless. Surefire before 2.21 ignores a crash of the tests' process, too. The call fails
+// as it would have without the setting where a test does.
+func mavenStatus(text string) string {
+	return text + ` | command -p tee "$RESULTS_DIR/said"; status=${PIPESTATUS[0]}
+if command -p grep -qE 'The forked VM terminated without|There was a timeout or other error in the fork' "$RESULTS_DIR/said"; then status=1; fi
+if [ $status -ne 0 ]; then printf '<?ended %s?>\n' $status > "$RESULTS"; fi
+if [ $status -eq 0 ] && command -p grep -qF 'There are test failures' "$RESULTS_DIR/said"; then status=1; fi`
+}
+
+// ownStatus runs a call that fails where a test does.
+func ownStatus(text string) string { return text + " || status=$?" }
 
 func gradleProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	file := s.First(dir, "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts")
@@ -199,16 +214,18 @@ func gradleProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	setup := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
 	p.Setup = []ecosystem.Command{setup.Reporting(tool + common + " testClasses").OnlyOfBase()}
 	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + common + " --offline classes")}
-	p.Test = []ecosystem.Command{javaTests(dir, tool+common+" --offline test --continue", "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
+	p.Test = []ecosystem.Command{javaTests(dir, tool+common+" --offline test --continue", ownStatus, "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
 		func(class string) string { return " --tests " + class })}
 	return p
 }
 
-// javaTests runs a build whose test plugin leaves a document for each class.
-func javaTests(dir, text, where, name string, only func(class string) string) ecosystem.Command {
+
+// javaTests runs a build whose test plugin leaves a document for each class. call is how its text is
+// run so that it leaves its exit code in status.
+func javaTests(dir, text string, call func(text string) string, where, name string, only func(class string) string) ecosystem.Command {
 	build := func(c ecosystem.Command, text string) ecosystem.Command {
 		find := `find . -path '` + where + `' -type f`
-		c = c.Reporting(`status=0; `+text+` || status=$?; `+find+` | LC_ALL=C sort | while IFS= read -r f; do printf '<?module %s?>\n' "$f"; cat "$f"; done > "$RESULTS"; exit $status`,
+		c = c.Reporting(`status=0; `+call(text)+`; `+find+` | LC_ALL=C sort | while IFS= read -r f; do printf '<?module %s?>\n' "$f"; cat "$f"; done >> "$RESULTS"; exit $status`,
 			find+" -exec rm -f {} +") // not those of a run before
 		c.Text = text
 		return c
