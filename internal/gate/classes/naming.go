@@ -92,7 +92,8 @@ func isWord(c byte) bool {
 // Keeps says whether a source has a test, as [TestText.Has] does, and names it as often and in the
 // same places as another one, in which it stood before: what another test is called by is none of it.
 func (t TestText) Keeps(was TestText, test string) bool {
-	if !t.Has(test) {
+	test = was.spelled(test)
+	if !t.has(test) {
 		return false
 	}
 	name, _, _ := strings.Cut(test, "[")

@@ -23,6 +23,7 @@ type TestText struct {
 	defined  map[string]bool   // names of functions, methods and classes
 	named    map[naming]int    // where these stand
 	headers  map[string]string // what stands behind the name of a class in its line
+	ext      string            // of its file
 }
 
 func newTestText() TestText {
@@ -40,6 +41,7 @@ func ReadTests(name string, src []byte) TestText {
 		}
 	}
 	t := newTestText()
+	t.ext = path.Ext(name)
 	hash := slices.Contains([]string{".py", ".rb", ".sh", ".bash", ".ex", ".exs", ".bats"}, path.Ext(name))
 	code, literals := withoutStrings(string(src), hash)
 	for _, l := range literals {
@@ -49,16 +51,20 @@ func ReadTests(name string, src []byte) TestText {
 		t.defined[m[2]] = true
 	}
 	t.place(code, literals)
-	if path.Ext(name) == ".py" {
+	switch t.ext {
+	case ".py":
 		t.Funcs = pythonFuncs(string(src))
-	}
-	if path.Ext(name) == ".rs" {
+	case ".rs":
 		t.Funcs = rust.TestFuncs(string(src))
+	case ".php":
+		if !strings.Contains(code, "class ") { // Pest makes one, by the name of the file
+			t.defined[strings.TrimSuffix(path.Base(name), t.ext)] = true
+		}
 	}
 	return t
 }
 
-var definition = pattern.New(`\b(def|class|fn|fun|func|function|void|module|describe|object)\s+(\w+)`)
+var definition = pattern.New(`\b((?:def|class|fn|fun|func|function|void|(?:def)?module|object)\b|describe\b\(?)\s*(?:\w+(?:::|\.))*(\w+)`)
 
 func readGoTests(src []byte) (TestText, bool) {
 	t := newTestText()
@@ -197,10 +203,10 @@ func readLiteral(src, quote string) (text string, n int) {
 	return out.String(), len(src)
 }
 
-// Has says whether a source has a test by its own name: all parts of it, each as
+// has says whether a source has a test by its own name: all parts of it, each as
 // a definition or a literal. Names that are put together when the tests run are
 // not found.
-func (t TestText) Has(test string) bool {
+func (t TestText) has(test string) bool {
 	if sub := strings.Split(test, "/"); len(t.Funcs) > 0 && t.Funcs[sub[0]] != "" {
 		for _, s := range sub[1:] {
 			if !t.names(s) {
@@ -212,7 +218,7 @@ func (t TestText) Has(test string) bool {
 	name, _, _ := strings.Cut(test, "[")
 	for _, sep := range []string{results.NameSep, "::", "."} { // the last one where classes and methods are put together
 		if strings.Contains(name, sep) && !t.names(test) {
-			return !slices.ContainsFunc(strings.Split(name, sep), func(p string) bool { return !t.names(p) }) || sep == "." && t.joined(name)
+			return !slices.ContainsFunc(strings.Split(name, sep), func(p string) bool { return !t.names(p) }) || (sep == "." || t.ext == ".rb") && t.joined(name)
 		}
 	}
 	return t.names(test) || t.names(name) || t.joined(name)
@@ -236,13 +242,16 @@ func calledSo(l, part string) bool {
 	return l == part || strings.ContainsAny(l, " \t\n") && strings.Join(strings.Fields(l), "_") == part || strings.ReplaceAll(l, " ", "_") == part
 }
 
-// joined says whether a name is literals with spaces between them.
+// joined says whether a name is literals with spaces between them, under RSpec also constants.
 func (t TestText) joined(name string) bool {
 	reach := make([]bool, len(name)+1)
 	reach[0] = true
 	for i := range name {
 		if !reach[i] {
 			continue
+		}
+		if n := t.past(name[i:]); n > 0 {
+			reach[i+n] = true
 		}
 		for l := range t.literals {
 			if l != "" && strings.HasPrefix(name[i:], l) {
