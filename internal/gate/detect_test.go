@@ -22,7 +22,7 @@ import (
 // detected, an empty list included, and leaves the others.
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	files := map[string][]byte{"go.mod": []byte("module m\n"), "v/go.mod": []byte("module v\n"), "v/vendor/modules.txt": nil}
+	files := map[string][]byte{"go.mod": []byte("module m\n"), "m.go": []byte("package m\n"), "v/go.mod": []byte("module v\n"), "v/v.go": []byte("package v\n"), "v/vendor/modules.txt": nil}
 	dir := t.TempDir()
 	lay(t, dir, files)
 	survey := ecosystem.NewSurvey(ecosystem.InTree(dir), slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)

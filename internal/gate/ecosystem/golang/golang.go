@@ -6,11 +6,15 @@
 package golang
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"go/build"
 	"go/version"
+	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,6 +79,10 @@ func findGoProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	var out []ecosystem.Project
 	for _, m := range mods {
+		found := hasPackage(s, mods, m.Dir)
+		if !found && m.Path == "" { // an empty go.mod, which keeps a folder apart
+			continue
+		}
 		p := ecosystem.Project{
 			Dir: m.Dir, What: goWhat + m.Path, Why: []string{path.Join(m.Dir, "go.mod")}, Uses: m.replaces, Always: m.workspace,
 		}
@@ -84,10 +92,33 @@ func findGoProjects(s *ecosystem.Survey) []ecosystem.Project {
 			m.version = s.Tools.Go.Version
 			addGo(&p, m, s.Tools.Go.Race)
 			tagged(&p, s)
+			if !found { // "go test" and "go vet" fail for want of one
+				p.Warm, p.Lint, p.Test = nil, nil, nil
+			}
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// hasPackage says whether the go command finds a package in a module: some have only a go.mod, such as
+// one that names tools or keeps a folder apart, or files behind a constraint.
+func hasPackage(s *ecosystem.Survey, mods []goModule, dir string) bool {
+	c := build.Default
+	c.OpenFile = func(name string) (io.ReadCloser, error) {
+		data, err := s.File(filepath.ToSlash(name))
+		return io.NopCloser(bytes.NewReader(data)), err
+	}
+	return slices.ContainsFunc(s.Files, func(f string) bool {
+		if path.Ext(f) != ".go" || !ecosystem.Inside(dir, f) || ecosystem.IgnoredDir(path.Dir(f)) ||
+			slices.ContainsFunc(mods, func(m goModule) bool {
+				return m.Dir != dir && ecosystem.Inside(dir, m.Dir) && ecosystem.Inside(m.Dir, f)
+			}) {
+			return false
+		}
+		built, err := c.MatchFile(filepath.FromSlash(path.Dir(f)), path.Base(f))
+		return built || err != nil // of which the go command says what is wrong
+	})
 }
 
 // addGo appends the commands that every Go module gets.
