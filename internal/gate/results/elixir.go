@@ -11,6 +11,7 @@ import (
 )
 
 var (
+	mixApp    = pattern.New(`^==> (\w+)$`)
 	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
 	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
 	mixEnd    = pattern.New(`^(?:\d+ \w+, )+(\d+) failures?\b`)
@@ -19,9 +20,22 @@ var (
 )
 
 // ParseMix reads the text of "mix test --trace".
-func ParseMix(data []byte) ([]Outcome, error) {
+func ParseMix(data []byte) ([]Outcome, error) { return parseMix(nil, data) }
+
+// ParseUmbrella reads that of an umbrella, whose applications name files from their own folders: these
+// are given by their names.
+func ParseUmbrella(folders map[string]string) func([]byte) ([]Outcome, error) {
+	return func(data []byte) ([]Outcome, error) { return parseMix(folders, data) }
+}
+
+func parseMix(folders map[string]string, data []byte) ([]Outcome, error) {
 	var out []Outcome
-	files := map[string]string{} // by module
+	app := ""
+	for _, folder := range folders {
+		if len(folders) == 1 { // which mix need not name
+			app = folder
+		}
+	}
 	file, module, said := "", "", saying{at: -1}
 	invalid := map[string]int{}  // by module, how many of its tests are known to have failed with it
 	within := map[string][]int{} // by module, where its tests stand in out
@@ -33,8 +47,12 @@ func ParseMix(data []byte) ([]Outcome, error) {
 			text = text[i+1:] // a line that was written over
 		}
 		text = strings.TrimRight(text, "\r\n")
+		if m := mixApp.FindStringSubmatch(text); m != nil && folders[m[1]] != "" {
+			app = folders[m[1]]
+			continue
+		}
 		if m := mixModule.FindStringSubmatch(text); m != nil {
-			file, module, files[m[1]] = m[2], m[1], m[2]
+			file, module = path.Join(app, m[2]), m[1]
 			continue
 		}
 		if m := mixTest.FindStringSubmatch(text); m != nil && file != "" {

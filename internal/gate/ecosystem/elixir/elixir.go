@@ -99,8 +99,32 @@ var (
 	elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined`)
 )
 
-// mixApps is the folder in which an umbrella has its parts, in its mix.exs.
-var mixApps = pattern.New(`(?m)^[^#\n]*\bapps_path:\s*"([^"]+)"`)
+// mixApps is the folder in which an umbrella has its parts, in its mix.exs, and mixApp what one is called.
+var (
+	mixApps = pattern.New(`(?m)^[^#\n]*\bapps_path:\s*"([^"]+)"`)
+	mixApp  = pattern.New(`(?m)^[^#\n]*\bapp:\s*:(\w+)`)
+)
+
+// umbrella are the folders of the applications of a project, by their names; nil: it is no umbrella.
+func umbrella(s *ecosystem.Survey, dir string) map[string]string {
+	at := mixApps.FindSubmatch(s.Read(dir, "mix.exs"))
+	if at == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, f := range s.Below(dir) {
+		folder := path.Dir(f)
+		if path.Base(f) != "mix.exs" || path.Dir(folder) != path.Clean(string(at[1])) {
+			continue
+		}
+		name := path.Base(folder)
+		if m := mixApp.FindSubmatch(s.Read(dir, f)); m != nil {
+			name = string(m[1])
+		}
+		out[name] = folder
+	}
+	return out
+}
 
 func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
@@ -131,16 +155,31 @@ func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 			p.Setup = []ecosystem.Command{c.Reporting("mix local.hex --force --if-missing && mix local.rebar --force --if-missing && MIX_ENV=test mix deps.get")}
 		}
 		p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting("MIX_ENV=test mix compile")}
-		t := ecosystem.Command{Stage: results.StageTest, Unit: dir}.Reporting("mix test --trace --no-color 2>&1")
-		t.Text = "mix test --trace --no-color"
+		parse, paths := results.ParseMix, true
+		apps := umbrella(s, dir)
+		if apps != nil {
+			parse = results.ParseUmbrella(apps)
+			for app, folder := range apps { // mix knows the files of no other folder from the top
+				paths = paths && folder == "apps/"+app
+			}
+		}
+		}
+		t := ecosystem.Command{Stage: results.StageTest, Unit: dir}.Reporting(text + " 2>&1")
+		t.Text = text
 		t.Results = &ecosystem.Results{
 			Name:    "text of mix test --trace",
-			Collect: results.TextByFile(results.ParseMix),
+			Collect: results.TextByFile(parse),
 			Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) {
-				if len(p.Packages) == 0 {
+				if len(p.Packages) == 0 || !paths {
 					return c, false
 				}
-				d := c.Reporting("mix test --trace --no-color " + strings.Join(ecosystem.FromUnit(c.Unit, p.Packages), " ") + " 2>&1")
+				files := ecosystem.FromUnit(c.Unit, p.Packages)
+				for i, f := range files {
+					if apps != nil {
+						files[i] = strings.TrimPrefix(f, "./")
+					}
+				}
+				d := c.Reporting(text + " " + strings.Join(files, " ") + " 2>&1")
 				d.Text = strings.TrimSuffix(d.Text, " 2>&1")
 				return d, true
 			},
