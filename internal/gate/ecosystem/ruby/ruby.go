@@ -239,7 +239,7 @@ klass = minitest && Class.new(Minitest::AbstractReporter) do
     at = $at.(name, r.name, r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : "")
     status = r.skipped? ? "skip" : (r.passed? ? "pass" : "fail")
     text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
-    @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time, line: (r.source_location.to_a.last.to_i rescue 0)); @io.flush
+    @io.puts JSON.generate(file: at, name: name + "#" + $plain.(name, r.name), status: status, text: text, s: r.time, line: (r.source_location.to_a.last.to_i rescue 0)); @io.flush
   end
   define_method(:report) { @io.puts JSON.generate(end: true); @io.flush }
   define_method(:passed?) { true }
@@ -259,6 +259,10 @@ $at = lambda do |name, method, at|
   have = brought[name].select { |k, _| k.method_defined?(method) }
   next at if have.empty? || loaded.include?(at) && have.any? { |k, _| k.instance_method(method).owner == k }
   have.first.last
+end
+# Minitest::Spec puts the number of a test in its group before its name, which moves with others.
+$plain = lambda do |name, method|
+  brought[name].any? { |k, _| k.is_a?(Minitest::Spec::DSL) } ? method.sub(/\Atest_\d{4}_/, "") : method
 end
 seen = {}
 files.each do |f|
