@@ -20,6 +20,9 @@ type Outcome struct {
 	elapsed time.Duration
 	retried bool // it was run again after a failure, as the runner was asked to
 	line    int  // in its file; 0: not said
+
+	place    string // in its file, as the runner says it; empty: it does not
+	nameless bool   // it failed before it had a name of its own
 }
 
 // known is the status of that name, which a reporter of ours wrote; any other is an error.
@@ -139,7 +142,7 @@ func (d *document) put(s Suite, o Outcome, evidence, wd string) {
 		o.output = ""
 	}
 	merge(s, ID{Unit: d.unit, Package: pkg, Test: o.name}, Test{
-		Status: o.status, Output: o.output, Evidence: evidence, Elapsed: o.elapsed, Leaf: true, Retried: o.retried,
+		Status: o.status, Output: o.output, Evidence: evidence, Elapsed: o.elapsed, Leaf: true, Retried: o.retried, Place: o.place, Nameless: o.nameless,
 	})
 }
 

@@ -106,6 +106,8 @@ type Test struct {
 	Cut      bool          `json:"cut,omitempty"`      // package level: its program ended before it had run all tests
 	Masked   bool          `json:"masked,omitempty"`   // failed, or began and did not end, inside a package that passes
 	Retried  bool          `json:"retried,omitempty"`  // its runner ran it again after a failure, as it was asked to
+	Place    string        `json:"place,omitempty"`    // in its file, by which [Suite.NameBy] finds it
+	Nameless bool          `json:"nameless,omitempty"` // it failed before it had a name of its own
 
 	Ended Status `json:"-"` // package level: what its program itself ended with
 }

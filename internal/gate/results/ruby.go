@@ -15,7 +15,7 @@ import (
 
 // A rspecExample is one of the JSON of rspec.
 type rspecExample struct {
-	ID              string
+	ID, Description string
 	FullDescription string `json:"full_description"`
 	FilePath        string `json:"file_path"`
 	Line            int    `json:"line_number"`
@@ -67,15 +67,19 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 	for _, e := range doc.Examples {
 		// A shared example stands in another file than the one that was loaded and can be run again.
 		file := e.FilePath
-		if loaded, _, ok := strings.Cut(e.ID, "["); ok {
+		loaded, place, ok := strings.Cut(e.ID, "[")
+		if ok {
 			file = loaded
 		}
-		o := Outcome{pkg: strings.TrimPrefix(file, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
+		o := Outcome{pkg: strings.TrimPrefix(file, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped, place: place}
 		switch e.Status {
 		case "passed":
 			o.status = Passed
 		case "failed":
 			o.status = Failed
+			if strings.HasPrefix(e.Description, "example at ") { // what the matcher would have said comes after it
+				o.name, o.nameless = strings.TrimSpace(o.name), true
+			}
 			o.output = Short(e.Exception.Class + ": " + e.Exception.Message + "\n" + strings.Join(e.Exception.Backtrace[:min(5, len(e.Exception.Backtrace))], "\n"))
 		}
 		out = append(out, o)

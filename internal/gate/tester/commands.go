@@ -120,6 +120,11 @@ func commandTest(step ecosystem.Step) results.Test {
 func (t *Tester) Collected(side results.Side, tree *workspace.Tree, c ecosystem.Command, stream results.Collector, step ecosystem.Step) results.Suite {
 	s := stream.Suite(step.Evidence, tree.Dir)
 	s.SetEcosystem(c.Eco)
+	if c.Stage == results.StageFailToPass {
+		s.NameBy(t.Sides.Suites[results.Head])
+	} else {
+		s.NameBy(t.Sides.Suites[results.Base])
+	}
 	if side == results.Base && tree == t.Sides.Base {
 		for id, test := range s {
 			t.Phantoms.Note(id, test)
