@@ -55,8 +55,8 @@ func NewerThanHere(askings []Asking, changed []string, base, head *Survey, outpu
 // versionTime is how long a program has to say its version.
 const versionTime = 20 * time.Second
 
-// ownVersion is the version in what programs say of themselves.
-var ownVersion = pattern.New(`(?m)^(?:[A-Za-z]+ (?:version )?)?v?(\d+\.\d+(?:\.\d+)*)`)
+// ownVersion is the version in what programs say of themselves; the first release of a Java has one number.
+var ownVersion = pattern.New(`(?m)^(?:[A-Za-z]+ (?:version )?)?v?(\d+\.\d+(?:\.\d+)*)|^javac (\d+)`)
 
 // Version is what a program of the machine says that its version is, asked outside of any tree, whose
 // files could choose another one; empty where that is not known.
@@ -74,7 +74,7 @@ func (t *Toolchains) Version(program string) string {
 	if err != nil || m == nil {
 		return ""
 	}
-	return m[1]
+	return m[1] + m[2]
 }
 
 var (

@@ -41,6 +41,7 @@ func New() *ecosystem.Ecosystem {
 			return slices.Contains([]string{".sln", ".slnx", ".csproj", ".fsproj", ".vbproj", ".props", ".targets"}, path.Ext(name)) ||
 				slices.Contains([]string{"global.json", "packages.lock.json", "NuGet.config", "nuget.config"}, path.Base(name))
 		},
+		Asks: asks(),
 		Absent: func(output string) (string, bool) {
 			m := dotnetMissing.FindStringSubmatch(output)
 			if m == nil {

@@ -83,6 +83,7 @@ func New() *ecosystem.Ecosystem {
 			return base == "pom.xml" || base == "gradle.properties" || base == "gradle.lockfile" || base == "libs.versions.toml" ||
 				strings.HasPrefix(base, "build.gradle") || strings.HasPrefix(base, "settings.gradle") || strings.Contains(name, "gradle/wrapper/")
 		},
+		Asks: asks(),
 		Absent: func(output string) (string, bool) {
 			m := javaMissing.FindStringSubmatch(output)
 			if m == nil {

@@ -53,6 +53,7 @@ func New() *ecosystem.Ecosystem {
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"composer.json", "composer.lock", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}, path.Base(name))
 		},
+		Asks:  asks(),
 		Older: ecosystem.OlderIn("composer.lock", composerVersions),
 		Absent: func(output string) (string, bool) {
 			m := phpMissing.FindStringSubmatch(output)
