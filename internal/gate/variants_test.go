@@ -155,6 +155,7 @@ var shownBy = map[string][]string{
 	"tree_of_tests_seen_python":          {"tree_of_tests_doubt_python_untrusted"},
 	"product_imported_python":            {"product_added_node_untrusted", "product_test_file_node"},
 	"private_ruby":                       {"focus_rspec", "private_php"},
+	"stops_rspec":                        {"stops_elixir"},
 }
 
 // longScenarios are what make test leaves to make variants because each takes seconds of a

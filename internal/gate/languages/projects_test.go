@@ -326,8 +326,8 @@ func TestFind(t *testing.T) {
 			tools: "ruby rspec",
 			want: "Ruby in .\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'checks/**/{spec,case}_*.rb' test/one.rb\n" +
 				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
-				"Ruby in c\n  test rspec --format json --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
-				"Ruby in e\n  test rspec --format json --out \"$RESULTS\"\n",
+				"Ruby in c\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
+				"Ruby in e\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
 		},
 		"tools that are not there": {
 			files: map[string]string{
@@ -385,11 +385,16 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// PHPUnit has no option by which it does not stop at a failure where its settings ask for that.
-func TestStopsPHPUnit(t *testing.T) {
+// Where settings of PHPUnit, Surefire or Gradle ask to stop at a failure, no option takes that back: a note says it.
+func TestStops(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{`<phpunit stopOnFailure="true"/>`: 1, `<phpunit stopOnFailure="false"/>`: 0, `<phpunit/>`: 0} {
-		s := trees.Survey(t, map[string]string{"phpunit.xml": text, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit")
+	for text, want := range map[string]int{
+		"phpunit.xml: <phpunit stopOnFailure=\"true\"/>": 1, "phpunit.dist.xml: <phpunit stopOnError=\"true\"/>": 1, "phpunit.xml: <phpunit stopOnFailure=\"false\"/>": 0, "phpunit.xml: <phpunit/>": 0,
+		"pom.xml: <configuration><skipAfterFailureCount>1</skipAfterFailureCount></configuration>": 1, "pom.xml: <project/>": 0,
+		"build.gradle: test {\n  failFast = true\n}\n": 1, "build.gradle.kts: tasks.test { failFast.set(false) }\n": 0,
+	} {
+		name, src, _ := strings.Cut(text, ": ")
+		s := trees.Survey(t, map[string]string{name: src, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit", "java", "mvn", "gradle")
 		for _, p := range FindProjects(s) {
 			if len(p.Notes) != want {
 				t.Errorf("%s: %q", text, p.Notes)

@@ -163,6 +163,11 @@ func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 				paths = paths && folder == "apps/"+app
 			}
 		}
+		text := "mix test --trace --no-color"
+		if slices.ContainsFunc(s.Below(dir), func(f string) bool {
+			return path.Base(f) == "test_helper.exs" && stopsMix.Match(s.Read(dir, f))
+		}) {
+			text += " --max-failures 1000000000"
 		}
 		t := ecosystem.Command{Stage: results.StageTest, Unit: dir}.Reporting(text + " 2>&1")
 		t.Text = text
@@ -190,6 +195,9 @@ func findElixirProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	return out
 }
+
+// stopsMix is a setting of ExUnit by which it stops at a failure.
+var stopsMix = pattern.New(`\bmax_failures:`)
 
 // failingMix is a test that must fail, in a module that no other file has.
 func failingMix(file, src, name string) string {

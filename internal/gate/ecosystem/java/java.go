@@ -185,6 +185,7 @@ func mavenProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	// else does, and is said apart from the tests.
 	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=true -Dsurefire.skipAfterFailureCount=0 --fail-at-end", mavenStatus, "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
 		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
+	noteStops(s, &p, stopsMaven, "pom.xml")
 	return p
 }
 
@@ -220,9 +221,26 @@ func gradleProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + common + " --offline classes")}
 	p.Test = []ecosystem.Command{javaTests(dir, tool+common+" --offline test --continue", ownStatus, "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
 		func(class string) string { return " --tests " + class })}
+	noteStops(s, &p, stopsGradle, "build.gradle", "build.gradle.kts")
 	return p
 }
 
+// What has a build stop at a test that fails, which no option takes back
+// (https://maven.apache.org/surefire/maven-surefire-plugin/test-mojo.html,
+// https://docs.gradle.org/current/javadoc/org/gradle/api/tasks/testing/Test.html).
+var (
+	stopsMaven  = pattern.New(`<skipAfterFailureCount>\s*[1-9]|<testFailureIgnore>\s*false`)
+	stopsGradle = pattern.New(`(?m)^[^/\n]*\b(?:failFast\s*(?:=|\.set\()\s*true|--fail-fast\b)`)
+)
+
+// noteStops says which files of a build have it do so.
+func noteStops(s *ecosystem.Survey, p *ecosystem.Project, stops *pattern.Pattern, names ...string) {
+	for _, f := range s.Below(p.Dir) {
+		if slices.Contains(names, path.Base(f)) && !ecosystem.IgnoredDir(path.Dir(f)) && stops.Match(s.Read(p.Dir, f)) {
+			p.Notes = append(p.Notes, path.Join(p.Dir, f)+" has it stop at a failure, so that nothing is known of what comes behind one")
+		}
+	}
+}
 
 // gradleNone has the tests of a build find none to run
 // (https://docs.gradle.org/current/userguide/init_scripts.html).

@@ -110,8 +110,8 @@ func findPHPProjects(s *ecosystem.Survey) []ecosystem.Project {
 			p.Setup = nil
 		} else {
 			p.Test = append(p.Test, phpunitCommand(dir, runner))
-			if file := s.First(dir, "phpunit.xml", "phpunit.xml.dist"); stopsPHPUnit.Match(s.Read(dir, file)) {
-				p.Notes = append(p.Notes, file+" has it stop at a failure, so that nothing is known of what comes behind one")
+			if config != "" && stopsPHPUnit.Match(s.Read(dir, config)) {
+				p.Notes = append(p.Notes, config+" has it stop at a failure, so that nothing is known of what comes behind one")
 			}
 		}
 		out = append(out, p)

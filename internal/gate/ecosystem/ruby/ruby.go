@@ -193,11 +193,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 			p.Missing = s.Tools.Lack("rspec")
 			return p
 		}
-		more := ""
-		if stopsRSpec.Match(s.Read(dir, ".rspec")) {
-			more = " --no-fail-fast"
-		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+ecosystem.ResultsVar, "JSON of rspec", results.Numbered(results.ParseRSpec), func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json --no-fail-fast --out "+ecosystem.ResultsVar, "JSON of rspec", results.Numbered(results.ParseRSpec), func(files []string) string {
 			return strings.Join(files, " ")
 		}))
 	}
@@ -350,6 +346,3 @@ func failingRuby(file, src, name string) string {
 	}
 	return ""
 }
-
-// stopsRSpec is an option of RSpec by which it stops at a failure.
-var stopsRSpec = pattern.New(`--fail-fast\b`)
