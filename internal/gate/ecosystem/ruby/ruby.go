@@ -102,8 +102,19 @@ func findRubyProjects(s *ecosystem.Survey) []ecosystem.Project {
 			globs = nil
 		}
 		if spec || globs != nil {
-			out = append(out, rubyProject(s, dir, spec, globs))
 		}
+	}
+	for _, p := range slices.Clone(out) {
+		if p.Within == "" || slices.ContainsFunc(out, func(o ecosystem.Project) bool { return o.Dir == p.Within }) {
+			continue
+		}
+		what := "Gemfile of Ruby projects"
+		if p.Within != "." {
+			what += " in " + p.Within
+		}
+		out = append(out, ecosystem.Project{
+			Dir: p.Within, What: what, Why: []string{path.Join(p.Within, "Gemfile")}, Setup: []ecosystem.Command{bundleInstall(s, p.Within)},
+		})
 	}
 	return out
 }
@@ -152,36 +163,24 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		p.Missing = s.Tools.Lack("ruby")
 		return p
 	}
-	before := ""
-	if s.Has(dir, "Gemfile") {
+	before, gems := "", gemfileOf(s, dir, spec)
+	if gems != "" {
 		if !s.Tools.Has("bundle") {
 			p.Missing = s.Tools.Lack("bundler")
 			return p
 		}
-		before = "bundle exec "
-		c := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
-		bundle := "vendor/bundle"
-		if s.Has(dir, "go.mod") { // to Go a vendor beside it would be where all dependencies are
-			bundle = ".bundle/gems"
+		before = "BUNDLE_PATH=" + bundlePath(s, gems) + " bundle exec " // which looks for a Gemfile above, too
+		if gems == dir {
+			p.Setup = append(p.Setup, bundleInstall(s, dir))
+		} else {
+			p.Within = gems
 		}
-		install := "BUNDLE_PATH=" + bundle + " BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
-		c = c.Reporting(install)
-		own := c
-		// The head's installs from the packages that the base's has brought.
-		c.Untrusted = func(side results.Side) []ecosystem.Command {
-			if side == results.Base {
-				return []ecosystem.Command{own.Reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find ` + bundle + ` -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
-			}
-			return []ecosystem.Command{own.Reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
-		}
-		p.Setup = append(p.Setup, c)
-		before = "BUNDLE_PATH=" + bundle + " " + before
 	}
 	rakefile := s.Read(dir, s.First(dir, "Rakefile", "rakefile", "Rakefile.rb"))
-	if tasks := rakeBuild(rakefile); len(tasks) > 0 && (s.Has(dir, "Gemfile") || s.Tools.Has("rake")) {
+	if tasks := rakeBuild(rakefile); len(tasks) > 0 && (gems != "" || s.Tools.Has("rake")) {
 		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(before+"rake "+strings.Join(tasks, " ")))
 	}
-	if task, differs := rakeTask(rakefile); task != "" && (s.Has(dir, "Gemfile") || s.Tools.Has("rake")) {
+	if task, differs := rakeTask(rakefile); task != "" && (gems != "" || s.Tools.Has("rake")) {
 		p.Target, p.Differs = before+"rake "+task, differs
 		p.OwnTests = append(p.OwnTests, ecosystem.Command{Stage: results.StageTest, Unit: dir, Text: p.Target}.InShell())
 	}
@@ -189,7 +188,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		before = own + " " + before
 	}
 	if spec {
-		if !s.Has(dir, "Gemfile") && !s.Tools.Has("rspec") {
+		if gems == "" && !s.Tools.Has("rspec") {
 			p.Missing = s.Tools.Lack("rspec")
 			return p
 		}
@@ -210,6 +209,44 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		}))
 	}
 	return p
+}
+
+// gemfileOf is the folder whose Gemfile the tests of a project run with: its own, else of a gem, or of
+// RSpec that it names, the next above, as where one Gemfile is of many gems. Empty: there is none.
+func gemfileOf(s *ecosystem.Survey, dir string, spec bool) string {
+	gem := slices.ContainsFunc(s.Below(dir), func(f string) bool { return path.Dir(f) == "." && path.Ext(f) == ".gemspec" })
+	for at := dir; ; at = path.Dir(at) {
+		switch {
+		case s.Has(at, "Gemfile") && (at == dir || gem || spec && (rspecSpoken.Match(s.Read(at, "Gemfile")) || rspecSpoken.Match(s.Read(at, "Gemfile.lock")))):
+			return at
+		case at == "." || s.Has(at, "Gemfile"):
+			return ""
+		}
+	}
+}
+
+// bundlePath is where bundler installs what a Gemfile names, from its folder.
+func bundlePath(s *ecosystem.Survey, dir string) string {
+	if s.Has(dir, "go.mod") { // to Go a vendor beside it would be where all dependencies are
+		return ".bundle/gems"
+	}
+	return "vendor/bundle"
+}
+
+// bundleInstall is the setup of a folder with a Gemfile.
+func bundleInstall(s *ecosystem.Survey, dir string) ecosystem.Command {
+	bundle := bundlePath(s, dir)
+	install := "BUNDLE_PATH=" + bundle + " BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
+	c := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}.Reporting(install)
+	own := c
+	// The head's installs from the packages that the base's has brought.
+	c.Untrusted = func(side results.Side) []ecosystem.Command {
+		if side == results.Base {
+			return []ecosystem.Command{own.Reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find ` + bundle + ` -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
+		}
+		return []ecosystem.Command{own.Reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
+	}
+	return c
 }
 
 // miniRunner loads files, or what patterns name, and writes a line of JSON for
