@@ -328,6 +328,19 @@ func TestFind(t *testing.T) {
 				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
 				"Ruby in c\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
 				"Ruby in e\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
+		"gems below a Gemfile, and what Rails leaves out": {
+			files: map[string]string{
+				"Gemfile": "gem 'rspec'\n", "core/core.gemspec": "", "core/spec/core_spec.rb": "", "site/spec/site_spec.rb": "", "tools/test/a_test.rb": "", "tools/Rakefile": "",
+				"site/.rspec": "", "shop/config/application.rb": "", "shop/Gemfile": "", "shop/test/a_test.rb": "", "shop/test/system/b_test.rb": "",
+				"web/config/application.rb": "", "web/Gemfile": "", "web/test/system/b_test.rb": "",
+			},
+			tools: "ruby bundle",
+			want: "Ruby in shop\n  setup BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet\n" +
+				"  test BUNDLE_PATH=vendor/bundle bundle exec ruby -Ilib -Itest -e '(Dir[*ARGV] - Dir[\"test/{system,dummy,fixtures}/**/*\"]).each { |f| require File.expand_path(f) }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
+				"Ruby in site within .\n  test BUNDLE_PATH=vendor/bundle bundle exec rspec --format json --no-fail-fast --out \"$RESULTS\"\n" +
+				"Ruby in tools\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
+				"Ruby in core within .\n  test BUNDLE_PATH=vendor/bundle bundle exec rspec --format json --no-fail-fast --out \"$RESULTS\"\n" +
+				"Ruby in .\n  setup BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet\n",
 		},
 		"tools that are not there": {
 			files: map[string]string{

@@ -82,14 +82,18 @@ func findRubyProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	var out []ecosystem.Project
 	for _, dir := range dirs {
-		below := s.Below(dir)
+		below, less := s.Below(dir), ""
+		rakefile := s.Read(dir, s.First(dir, "Rakefile", "rakefile", "Rakefile.rb"))
+		globs := rakeTests(rakefile)
+		if len(globs) == 0 && s.Has(dir, "config/application.rb") {
+			less = railsLeaves
+			below = slices.DeleteFunc(slices.Clone(below), func(f string) bool { return rubyGlob(less, f) })
+		}
 		finds := func(globs ...string) bool {
 			return slices.ContainsFunc(below, func(f string) bool {
 				return slices.ContainsFunc(globs, func(g string) bool { return rubyGlob(g, f) })
 			})
 		}
-		rakefile := s.Read(dir, s.First(dir, "Rakefile", "rakefile", "Rakefile.rb"))
-		globs := rakeTests(rakefile)
 		if rspecSpoken.Match(rakefile) || s.Has(dir, ".rspec") { // whose task has patterns, too
 			globs = slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") })
 		}
@@ -102,6 +106,7 @@ func findRubyProjects(s *ecosystem.Survey) []ecosystem.Project {
 			globs = nil
 		}
 		if spec || globs != nil {
+			out = append(out, rubyProject(s, dir, less, spec, globs))
 		}
 	}
 	for _, p := range slices.Clone(out) {
@@ -118,6 +123,10 @@ func findRubyProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	return out
 }
+
+// railsLeaves are the tests that "rails test" leaves out unless they are named: they want a browser, or are
+// of another application (https://guides.rubyonrails.org/testing.html#running-tests).
+const railsLeaves = "test/{system,dummy,fixtures}/**/*"
 
 // rubyGlob says whether a pattern is one of a file, as Ruby's Dir.glob reads it: "**/" may
 // stand for no folder.
@@ -148,8 +157,8 @@ func rakeTests(src []byte) []string {
 }
 
 // rubyProject is the project in dir; spec says that RSpec has tests there, and globs are the
-// patterns of files that Minitest is given, none where it has none.
-func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) ecosystem.Project {
+// patterns of files that Minitest is given, none where it has none, but for those that less is one of.
+func rubyProject(s *ecosystem.Survey, dir, less string, spec bool, globs []string) ecosystem.Project {
 	p := ecosystem.Project{Dir: dir, What: "Ruby project"}
 	if dir != "." {
 		p.What += " in " + dir
@@ -192,7 +201,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 			p.Missing = s.Tools.Lack("rspec")
 			return p
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json --no-fail-fast --out "+ecosystem.ResultsVar, "JSON of rspec", results.Numbered(results.ParseRSpec), func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, "", before+"rspec --format json --no-fail-fast --out "+ecosystem.ResultsVar, "JSON of rspec", results.Numbered(results.ParseRSpec), func(files []string) string {
 			return strings.Join(files, " ")
 		}))
 	}
@@ -201,7 +210,7 @@ func rubyProject(s *ecosystem.Survey, dir string, spec bool, globs []string) eco
 		if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") }) {
 			libs = " -Ispec"
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", results.Numbered(results.ParseMinitest), func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, less, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", results.Numbered(results.ParseMinitest), func(files []string) string {
 			if len(files) == 0 {
 				files = []string{ecosystem.Quoted(globs...)}
 			}
@@ -340,14 +349,20 @@ else
 end
 `
 
-func rubyCommand(dir, text, name string, collect func(string) results.Collector, only func(files []string) string) ecosystem.Command {
+// rubyCommand runs tests; less are files that patterns do not stand for.
+func rubyCommand(dir, less, text, name string, collect func(string) results.Collector, only func(files []string) string) ecosystem.Command {
 	build := func(c ecosystem.Command, files []string) ecosystem.Command {
 		full := strings.TrimSpace(text + " " + only(files))
 		if !strings.Contains(full, "$MINITEST") {
 			return c.Reporting(full)
 		}
-		c = c.Reporting(`RESULTS="$RESULTS" `+full, "MINITEST="+ecosystem.Quoted(miniRunner))
-		c.Text = strings.Replace(full, `-e "$MINITEST" --`, `-e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }'`, 1)
+		runner, load := miniRunner, `ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }`
+		if less != "" && files == nil {
+			runner = strings.Replace(runner, "}.uniq\n", `}.uniq - Dir["`+less+"\"]\n", 1)
+			load = `(Dir[*ARGV] - Dir["` + less + `"]).each { |f| require File.expand_path(f) }`
+		}
+		c = c.Reporting(`RESULTS="$RESULTS" `+full, "MINITEST="+ecosystem.Quoted(runner))
+		c.Text = strings.Replace(full, `-e "$MINITEST" --`, "-e '"+load+"'", 1)
 		return c
 	}
 	c := build(ecosystem.Command{Stage: results.StageTest, Unit: dir}, nil)
