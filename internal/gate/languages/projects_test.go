@@ -328,6 +328,17 @@ func TestFind(t *testing.T) {
 				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
 				"Ruby in c\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
 				"Ruby in e\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
+		"PHPUnit where Composer is to install it, and by Symfony's bridge": {
+			files: map[string]string{
+				"a/composer.json": `{"require-dev": {"phpunit/phpunit": "^10"}, "config": {"bin-dir": "bin"}}`,
+				"b/composer.json": `{"require-dev": {"symfony/phpunit-bridge": "^7"}, "config": {"vendor-dir": "lib/vendor"}}`,
+				"c/composer.json": `{"require-dev": {"phpunit/phpunit": "^10"}, "config": {"bin-dir": "bin; rm -rf x"}}`,
+			},
+			tools: "php composer",
+			want: "PHP in a\n  setup composer install --no-interaction --no-progress\n  test bin/phpunit --log-junit \"$RESULTS\"\n" +
+				"PHP in b\n  setup composer install --no-interaction --no-progress && lib/vendor/bin/simple-phpunit install\n  test lib/vendor/bin/simple-phpunit --log-junit \"$RESULTS\"\n" +
+				"PHP in c\n  setup composer install --no-interaction --no-progress\n  test vendor/bin/phpunit --log-junit \"$RESULTS\"\n",
+		},
 		"gems below a Gemfile, and what Rails leaves out": {
 			files: map[string]string{
 				"Gemfile": "gem 'rspec'\n", "core/core.gemspec": "", "core/spec/core_spec.rb": "", "site/spec/site_spec.rb": "", "tools/test/a_test.rb": "", "tools/Rakefile": "",

@@ -4,6 +4,8 @@
 package php
 
 import (
+	"cmp"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -95,14 +97,21 @@ func findPHPProjects(s *ecosystem.Survey) []ecosystem.Project {
 		case !s.Tools.Has("php"):
 			p.Missing = s.Tools.Lack("php")
 		case pest || strings.Contains(needs, "phpunit"):
-			if runner = "vendor/bin/phpunit"; pest {
-				runner = "vendor/bin/pest"
+			install := composer
+			switch bin := binFolder([]byte(needs)); {
+			case pest:
+				runner = bin + "/pest"
+			case strings.Contains(needs, `"symfony/phpunit-bridge"`) && !strings.Contains(needs, `"phpunit/phpunit"`):
+				runner = bin + "/simple-phpunit" // which brings PHPUnit itself
+				install += " && " + runner + " install"
+			default:
+				runner = bin + "/phpunit"
 			}
 			if !s.Tools.Has("composer") {
 				p.Missing = s.Tools.Lack("composer")
 			}
 			c := ecosystem.Command{Stage: results.StageSetup, Unit: dir, Network: sandbox.NetworkHost}
-			p.Setup = append(p.Setup, c.Reporting(composer).ForStrangers(composer+untouched, composerData, composer+untouched))
+			p.Setup = append(p.Setup, c.Reporting(install).ForStrangers(composer+untouched, composerData, composer+untouched))
 		case !s.Tools.Has("phpunit"):
 			p.Missing = s.Tools.Lack("phpunit")
 		}
@@ -118,6 +127,26 @@ func findPHPProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	return out
 }
+
+// binFolder is where Composer installs programs (https://getcomposer.org/doc/06-config.md#bin-dir).
+func binFolder(manifest []byte) string {
+	var doc struct {
+		Config struct {
+			Bin    string `json:"bin-dir"`
+			Vendor string `json:"vendor-dir"`
+		}
+	}
+	_ = json.Unmarshal(manifest, &doc) // of what cannot be read Composer says so
+	vendor := cmp.Or(doc.Config.Vendor, "vendor")
+	bin := path.Clean(strings.ReplaceAll(cmp.Or(doc.Config.Bin, vendor+"/bin"), "{$vendor-dir}", vendor))
+	if !binName.MatchString(bin) {
+		return "vendor/bin"
+	}
+	return bin
+}
+
+// binName is a folder in the tree, as a shell takes it.
+var binName = pattern.New(`^[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
 
 func phpunitCommand(dir, runner string) ecosystem.Command {
 	text := runner + " --log-junit " + ecosystem.ResultsVar
