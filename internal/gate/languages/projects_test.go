@@ -328,6 +328,19 @@ func TestFind(t *testing.T) {
 				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
 				"Ruby in c\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
 				"Ruby in e\n  test rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
+		},
+		"wraps, and sources that CMake fetches": {
+			files: map[string]string{
+				"a/meson.build": "project('a', 'c')\n", "a/subprojects/fmt.wrap": "[wrap-file]\n",
+				"b/CMakeLists.txt": "project(b C)\nadd_subdirectory(tests)\n# FetchContent_Declare(none)\n", "b/tests/CMakeLists.txt": "FetchContent_Declare(Catch2 GIT_TAG v3)\n",
+				"c/CMakeLists.txt": "project(c C)\n# FetchContent_Declare(none)\n",
+			},
+			tools: "cmake meson ninja cc",
+			want: "C/C++ in b\n  setup rm -rf \"$HOME/.cache/ycbot-cmake\" && cmake -S . -B \"$(mktemp -d)\" -G Ninja -DBUILD_TESTING=ON -Wno-dev -DFETCHCONTENT_BASE_DIR=\"$HOME/.cache/ycbot-cmake\" -DCPM_SOURCE_CACHE=\"$HOME/.cache/ycbot-cmake\"/cpm\n" +
+				"  build rm -rf build-ycbot && cmake -S . -B build-ycbot -G Ninja -DBUILD_TESTING=ON -Wno-dev -DFETCHCONTENT_BASE_DIR=\"$HOME/.cache/ycbot-cmake\" -DCPM_SOURCE_CACHE=\"$HOME/.cache/ycbot-cmake\"/cpm $(test -d \"$HOME/.cache/ycbot-cmake\" && echo -DFETCHCONTENT_FULLY_DISCONNECTED=ON) && cmake --build build-ycbot --parallel\n" +
+				"C/C++ in c\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -G Ninja -DBUILD_TESTING=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
+				"C/C++ in a\n  setup meson subprojects download || true\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload build-ycbot && meson compile -C build-ycbot\n  test meson test -C build-ycbot --no-rebuild --print-errorlogs\n",
+		},
 		"PHPUnit where Composer is to install it, and by Symfony's bridge": {
 			files: map[string]string{
 				"a/composer.json": `{"require-dev": {"phpunit/phpunit": "^10"}, "config": {"bin-dir": "bin"}}`,

@@ -53,7 +53,7 @@ var environments = pattern.New(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such 
 	`temporary failure in name resolution|could not resolve host|unrecognized import path|module lookup disabled by GOPROXY=off|` +
 	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ENETUNREACH|socket hang up|connection reset by peer|no space left on device|command not found|executable file not found|` +
 	`connection timed out|read timed out|NewConnectionError|Max retries exceeded with url|UnknownHostException|spurious network error|failed to connect to|certificate verify failed|unable to get local issuer certificate|` +
-	`could not reach host|could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
+	`could not reach host|wrap-based subproject downloading is disabled|could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
 	`\b(429 Too Many Requests|50[0234] (Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout))`)
 
 // Environment returns the line of output that shows such a failure, or "": one that says what

@@ -169,8 +169,12 @@ func cmakeProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	for _, name := range cmakeTestOptions(s.Read(dir, "CMakeLists.txt")) {
 		options += " -D" + name + "=ON"
 	}
+	options = generator + " -DBUILD_TESTING=ON" + options + " -Wno-dev"
+	const configure = "cmake -S . -B"
+	setup, found := fetchedByCMake(s, dir, configure, options)
 	build := ecosystem.Command{Stage: results.StageBuild, Unit: dir}
-	p.Build = []ecosystem.Command{build.Reporting("rm -rf " + cBuild + " && cmake -S . -B " + cBuild + generator + " -DBUILD_TESTING=ON" + options + " -Wno-dev && cmake --build " + cBuild + " --parallel")}
+	p.Setup = setup
+	p.Build = []ecosystem.Command{build.Reporting("rm -rf " + cBuild + " && " + configure + " " + cBuild + options + found + " && cmake --build " + cBuild + " --parallel")}
 	if !slices.ContainsFunc(s.Below(dir), func(f string) bool {
 		return path.Base(f) == "CMakeLists.txt" && cmakeTests.Match(s.Read(dir, f))
 	}) {
@@ -218,6 +222,7 @@ func mesonProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 			options += " -D" + setting
 		}
 	}
+	p.Setup = fetchedByMeson(s, dir)
 	build := ecosystem.Command{Stage: results.StageBuild, Unit: dir}
 	p.Build = []ecosystem.Command{build.Reporting("rm -rf " + cBuild + " && meson setup --wrap-mode=nodownload" + options + " " + cBuild + " && meson compile -C " + cBuild)}
 	t := ecosystem.Command{Stage: results.StageTest, Unit: dir}
