@@ -127,7 +127,28 @@ func (r *runner) compare(ctx context.Context) error {
 	}
 	r.passWithin()
 	r.alikeOld()
+	r.withinOld()
 	return nil
+}
+
+// withinOld looks into old failures that are suites of specs to their runner: one that fails on both
+// sides hides what else fails in it with the change.
+func (r *runner) withinOld() {
+	t := &r.res.Tests
+	t.PreExisting = slices.DeleteFunc(t.PreExisting, func(k Case) bool {
+		old := results.FailedSpecs(r.sides.Suites[Base][k.ID].Output)
+		more := slices.DeleteFunc(results.FailedSpecs(k.Output), func(s string) bool { return slices.Contains(old, s) })
+		switch {
+		case len(more) > 0:
+			t.Unknown = append(t.Unknown, k)
+			r.note("%s fails without the change as well, and with it also in %s", k.ID, results.Listed(more, 3))
+			return true
+		case results.RanNoSpec(k.Output):
+			r.notCoveredOnce("the specs of %s: none of them runs, with and without the change: %s", k.ID, results.FailureLine(k.Output))
+		}
+		return false
+	})
+	t.Sort()
 }
 
 // alikeOld takes the blame from new tests that fail for the reason for which old ones do, with
