@@ -55,7 +55,7 @@ func New() *ecosystem.Ecosystem {
 var (
 	dotnetHolds   = pattern.New(`(?mi)^\s*(?:using|open|imports)\s+(?:Xunit|NUnit\.Framework|Microsoft\.VisualStudio\.TestTools)`)
 	dotnetTested  = pattern.New(`(?m)\[(?:\w+[,(][^\]]*|\s*)?<?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b`)
-	dotnetTests   = pattern.New(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
+	dotnetTests   = pattern.New(`(?:(?i:(?:^|[/._-])(?:unit|integration)?tests?)|Tests?)(?:/|\.[cfv][sb]$)`) // as a word of its own
 	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
 )
 
