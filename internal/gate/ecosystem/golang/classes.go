@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"go/version"
 	"path"
 	"slices"
 	"strings"
@@ -166,7 +167,8 @@ func mergeGoMod(base, head []byte) ([]byte, error) {
 	for _, i := range from.Ignore {
 		err = joinErrors(err, into.AddIgnore(i.Path))
 	}
-	if from.Toolchain != nil {
+	// One that is older than the language the go command takes out, which tests do not let it.
+	if from.Toolchain != nil && (into.Go == nil || version.Compare(from.Toolchain.Name, "go"+into.Go.Version) > 0) {
 		err = joinErrors(err, into.AddToolchainStmt(from.Toolchain.Name))
 	}
 	err = joinErrors(err, putMeaning(from, into))
