@@ -222,12 +222,19 @@ func function(was, now *side, f, old *declared) Function {
 			}
 		}
 	}
+	tests := map[string][]string{}
+	for _, g := range out.given {
+		tests[g.text()] = append(tests[g.text()], g.tests...)
+	}
 	seen := map[string]bool{}
 	out.given = slices.DeleteFunc(out.given, func(g given) bool {
 		had := seen[g.text()]
 		seen[g.text()] = true
 		return had
 	})
+	for i := range out.given {
+		out.given[i].tests = tests[out.given[i].text()]
+	}
 	out.given = out.given[:min(len(out.given), maxGiven)]
 	return out
 }

@@ -24,8 +24,9 @@ const (
 // A given is an input that stands in a tree: arguments as Go expressions that need nothing
 // of any package.
 type given struct {
-	args []string
-	base bool // in the tree of the base
+	args  []string
+	base  bool     // in the tree of the base
+	tests []string // in which it stands, of both sides
 }
 
 func (g given) text() string { return strings.Join(g.args, ", ") }
@@ -171,7 +172,7 @@ func givenIn(s *side, t *declared, name string, sign *ast.FuncType, base bool) [
 			texts = append(texts, text)
 		}
 		if len(texts) > 0 {
-			out = append(out, given{texts, base})
+			out = append(out, given{texts, base, []string{t.name}})
 		}
 	}
 	fuzzed := fuzzes(s, t, name, sign)
@@ -320,7 +321,7 @@ func (p *Plan) Corpus(base map[string][]byte, target string, files [][]byte) {
 		}
 		for _, file := range files {
 			if args, ok := corpusInput(file); ok && len(f.given) < maxGiven {
-				f.given = append(f.given, given{args, true})
+				f.given = append(f.given, given{args, true, []string{target}})
 			}
 		}
 	}

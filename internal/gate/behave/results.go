@@ -28,7 +28,8 @@ type answer struct {
 	Makeable bool
 	Calls    string
 	Given    []int
-	Taken    []int // indexes of inputs that were recorded
+	Taken    []int  // indexes of inputs that were recorded
+	Stands   map[int][]string // tests of the head in which an input stands, by its index
 	Index    int
 	Src      string
 	Detail   *Outcome
@@ -114,6 +115,7 @@ type Candidate struct {
 	Hangs bool
 	Base  bool // it stands in the base's tree
 	Taken bool // it was recorded while the base's tests ran
+	Tests []string // of the head in which it stands, where the driver says so
 }
 
 // Why nothing was compared.
@@ -185,7 +187,7 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 			continue
 		}
 		c.Inputs++
-		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i), Taken: slices.Contains(was.Taken, i)}
+		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i), Taken: slices.Contains(was.Taken, i), Tests: now.Stands[i]}
 		switch {
 		case ends || class == 'p':
 			k.Kind = Crashes
@@ -309,9 +311,23 @@ func (p Plan) Test(f Function, was Call) string {
 	return b.String()
 }
 
-// TestedBy says whether a test reaches the function, by the name that its runner has for
-// it: with its class, or with its parameters.
-func (f Function) TestedBy(test string) bool {
+// Named says whether a test is one of those that have a name in a source, by the name that
+// its runner has for it: with its class, or with its parameters.
+func Named(names []string, test string) bool {
 	plain, _, _ := strings.Cut(test, "[")
-	return slices.Contains(f.Tested, test) || slices.Contains(f.Tested, plain[strings.LastIndexAny(plain, ".:")+1:])
+	return slices.Contains(names, test) || slices.Contains(names, plain[strings.LastIndexAny(plain, ".:")+1:])
+}
+
+// Standing are the tests in which an input of the tree stands, by their names in the
+// sources; false: it is not known.
+func (c Compared) Standing(k Candidate, was Call) ([]string, bool) {
+	if k.Taken {
+		return []string{was.Test}, was.Test != ""
+	}
+	for _, g := range c.given {
+		if was.Src == c.Name+"("+g.text()+")" {
+			return g.tests, true
+		}
+	}
+	return k.Tests, len(k.Tests) > 0
 }

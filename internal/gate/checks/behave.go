@@ -428,7 +428,7 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 	now := behave.Some(is)
 	for _, f := range compared {
 		for _, k := range tries[f.Key] {
-			d, ok := b.difference(c.plan, f, k, old, now)
+			d, ok := b.difference(c, f, k, old, now)
 			if !ok {
 				continue
 			}
@@ -441,7 +441,7 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 }
 
 // difference is what a function does otherwise with an input, where it does so again.
-func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Candidate, old, now []behave.Call) (Difference, bool) {
+func (b *behaviour) difference(c *called, f behave.Compared, k behave.Candidate, old, now []behave.Call) (Difference, bool) {
 	find := func(list []behave.Call) (behave.Call, bool) {
 		at := slices.IndexFunc(list, func(c behave.Call) bool { return c.Name == f.Key && c.Index == k.Index })
 		if at < 0 {
@@ -456,18 +456,48 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 	}
 	d := Difference{
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
-		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
+		Was: was.Says(), Is: is.Says(), Test: c.plan.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
 		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && slices.Equal(was.Check, is.Check),
 		Through: f.Through,
-		Breaks:  f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
+		Breaks: f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()) &&
+			!b.passes(c, f, k, was),
 	}
 	for _, proven := range b.in.Proven {
-		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
-		for group := range strings.SplitSeq(proven.ID.Test, results.NameSep) { // what mentions it may be the group
-			d.Expected = d.Expected || f.TestedBy(group)
-		}
+		d.Expected = d.Expected || isOne(proven.ID, f.Tested)
 	}
 	return d, true
+}
+
+// passes says whether a test in which an input stands passes with the change, or may: then
+// the function returns there, and what the test sets up is what the call lacks.
+func (b *behaviour) passes(c *called, f behave.Compared, k behave.Candidate, was behave.Call) bool {
+	tests, ok := f.Standing(k, was)
+	if !ok {
+		return true
+	}
+	reported := false
+	for id, t := range b.in.Suites[Head] {
+		if id.Test == "" || id.Unit != c.pkg.Unit || t.Eco != c.pkg.Eco || len(c.files) == 0 && id.Package != c.pkg.ImportPath {
+			continue
+		}
+		if reported = true; t.Status == Passed && isOne(id, tests) {
+			return true
+		}
+	}
+	return !reported
+}
+
+// isOne says whether a test, or a group that it is of, has one of the names of a source.
+func isOne(id ID, names []string) bool {
+	if behave.Named(names, id.Top()) {
+		return true
+	}
+	for group := range strings.SplitSeq(id.Test, results.NameSep) {
+		if behave.Named(names, group) {
+			return true
+		}
+	}
+	return false
 }
 
 // conclude ranks the differences and puts them into words, where there is something to say.

@@ -18,6 +18,8 @@ const ROOT = process.cwd()
 const digest = text => createHash('sha1').update(text.slice(0, LONG)).digest('hex').slice(0, 6)
 const unique = list => [...new Set(list)]
 const escaped = name => name.replace(/[$]/g, '\\$&')
+// TEST is where a test begins, with its name.
+const TEST = /(?<![\w$.])(?:test|it)(?:\.\w+)*(?:(?<=\.each)\s*(?:\([^;]{0,2000}?\)|`[^`]{0,2000}`))?\s*\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g
 const mentions = (text, name) => new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`).test(text)
 const bare = text => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(),])\/\/[^\n]*/g, '').replace(/\s*\n\s*/g, '\n').replace(/[ \t]+/g, ' ')
 
@@ -408,10 +410,10 @@ class Input {
   }
 }
 
-// given are the inputs of both trees. One that only the base has, or that throws in a test
-// of the head, is no promise of the base any more.
+// given are the inputs of both trees. One that only the base has, that throws in a test of the
+// head, or stands there where it is not known which test calls, is no promise of the base any more.
 function given (f) {
-  const out = new Map(), kept = new Set(), awaited = new Set()
+  const out = new Map(), kept = new Map(), awaited = new Set()
   const own = t => f.module && f.expr === 'M' && !f.owner ? imports(t, f.module) : []
   for (const side of ['base', 'head']) {
     for (const t of f.tests) {
@@ -427,15 +429,21 @@ function given (f) {
             if (!made) continue
           } else if (m[1] && !imported(text, m[1].split('.')[0]) || !m[1] && !imported(text, m[2])) continue
           const i = new Input(made, f.kind === 'getter' ? [] : literals(text, m.index + m[0].length, env), side === 'base', false)
-          const key = i.text(f), raises = /throw|reject|\btry\s*\{/i.test(enclosing(text, m.index))
+          const key = i.text(f), around = enclosing(text, m.index), raises = /throw|reject|\btry\s*\{/i.test(around)
+          // a name with a backslash, or with a place for what a row has, is not what the runner says
+          const tests = [...around.matchAll(TEST)].map(t => t[2]).filter(name => !/[\\%$]/.test(name))
           if (raises) i.base = false
-          if (side === 'head') (raises ? awaited : kept).add(key)
+          if (side === 'head' && (raises || tests.length === 0)) awaited.add(key)
+          else if (side === 'head') kept.set(key, unique([...kept.get(key) || [], ...tests]))
           if (!out.has(key) && out.size < GIVEN) out.set(key, i)
         } catch (e) { if (!(e instanceof NotPlain)) throw e }
       }
     }
   }
-  for (const [key, i] of out) i.base = i.base && kept.has(key) && !awaited.has(key)
+  for (const [key, i] of out) {
+    i.base = i.base && kept.has(key) && !awaited.has(key)
+    i.tests = kept.get(key)
+  }
   return [...out.values()]
 }
 
@@ -717,7 +725,7 @@ async function turn (data) {
   const todo = chosen(await plan(data))
   const say = o => fs.writeSync(3, JSON.stringify(o) + '\n')
   const empty = process.argv[4]
-  if (from.about) say({ about: todo.map(f => ({ key: f.key, at: f.at, list: inputs(f).map(i => [i.text(f), i.base]), about: about(f, data) })) })
+  if (from.about) say({ about: todo.map(f => ({ key: f.key, at: f.at, list: inputs(f).map(i => [i.text(f), i.base && i.tests]), about: about(f, data) })) })
   for (const f of todo) {
     const wanted = from.calls.find(c => c[0] === f.at)
     if (!wanted) continue
@@ -765,7 +773,7 @@ function about (f, data) {
   let awaited = false
   const reach = [f.plain]
   for (const t of f.tests) {
-    const parts = [...t.head.matchAll(/(?<![\w$.])(?:test|it)(?:\.\w+)*(?:(?<=\.each)\s*(?:\([^;]{0,2000}?\)|`[^`]{0,2000}`))?\s*\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)]
+    const parts = [...t.head.matchAll(TEST)]
     const known = unique([...reach, ...(f.expr === 'M' && !f.owner ? imports(t, f.module) : [])])
     parts.forEach((p, n) => {
       const body = t.head.slice(p.index, n + 1 < parts.length ? parts[n + 1].index : t.head.length)
@@ -872,7 +880,7 @@ async function main (data) {
       const x = one.results.get(a.at + ':' + n), y = two.results.get(a.at + ':' + n)
       text += merged(x, y) + digest(src) + ((x && x.soft) || '').padEnd(6) + ((x && x.strong) || '').padEnd(6)
     })
-    say({ Name: a.key, Makeable: a.list.length > 0, Calls: text, Given: a.list.flatMap(([, base], n) => base ? [n] : []), About: a.about })
+    say({ Name: a.key, Makeable: a.list.length > 0, Calls: text, Given: a.list.flatMap(([, tests], n) => tests ? [n] : []), Stands: Object.fromEntries(a.list.flatMap(([, tests], n) => tests ? [[n, tests]] : [])), About: a.about })
   }
 }
 

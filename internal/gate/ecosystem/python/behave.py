@@ -278,7 +278,7 @@ def arguments(call, env):
 
 class Input:
     def __init__(self, made, args, named, base=False, wild=False):
-        self.made, self.args, self.named, self.base, self.wild = made, args, named, base, wild
+        self.made, self.args, self.named, self.base, self.wild, self.tests = made, args, named, base, wild, []
 
     def inner(self):
         return "(" + ", ".join(self.args + ["%s=%s" % k for k in self.named]) + ")"
@@ -363,26 +363,28 @@ def given_in(f, node, test, env, base):
 
 
 def given(f):
-    """The inputs of both trees. One that only the base has, or that raises in a test of the
-    head, is no promise of the base any more."""
-    out, awaited, kept = {}, set(), set()
-    def add(found):
+    """The inputs of both trees. One that only the base has, that raises in a test of the head,
+    or stands there where it is not known which test calls, is no promise of the base any more."""
+    out, awaited, kept = {}, set(), {}
+    def add(found, test):
         for i, raised in found:
             key = i.text(f)
-            if not i.base:
-                (awaited if raised else kept).add(key)
+            if not i.base and (raised or not test):
+                awaited.add(key)
+            elif not i.base:
+                kept.setdefault(key, []).append(test)
             if key not in out and len(out) < GIVEN:
                 out[key] = i
     for side, of in ((True, f.was), (False, f)):
         doc = ast.get_docstring(of.node) or ""
         if ">>>" in doc:
             with contextlib.suppress(ValueError, SyntaxError):
-                add(given_in(f, ast.Module([n for e in doctest.DocTestParser().get_examples(doc) for n in ast.parse(e.source).body], []), None, {}, side))
+                add(given_in(f, ast.Module([n for e in doctest.DocTestParser().get_examples(doc) for n in ast.parse(e.source).body], []), None, {}, side), f.node.name)
     for t, base in f.tests:
         for env in environments(t):
-            add(given_in(f, t.node, t, env, base))
+            add(given_in(f, t.node, t, env, base), t.node.name if t.node.name.startswith("test") else "")
     for key, i in out.items():
-        i.base = i.base and key in kept - awaited
+        i.base, i.tests = i.base and key in kept and key not in awaited, unique(kept.get(key, []))
     return list(out.values())
 
 
@@ -981,7 +983,7 @@ def main(data):
         pairs = list(zip(first["indices"], first["results"], second["results"]))
         if which is None:
             text = "".join(merged(a, b) + digest(list_[i].text(f)) + (a.get("soft", "") + " " * 6)[:6] + (a.get("strong", "") + " " * 6)[:6] for i, a, b in pairs)
-            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base],
+            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base], "Stands": {i: x.tests for i, x in enumerate(list_) if x.base},
                  "About": {"At": n, "Name": f.name, "Path": f.path, "Line": f.node.lineno, "Method": bool(f.owner), "Tested": f.tested, "Touched": f.touched, "Awaited": f.awaited}})
             continue
         for i, a, b in pairs:
