@@ -58,6 +58,7 @@ type Findings struct {
 	Programs     *Programs  // nil: no command line was run
 	Believed     *Believed  // nil: no test was planted
 	Unbelieved   []string   // why results of tests are not believed, for people
+	NoTime       bool       // a probe was left out, or cut, because it takes too much of the time that is left
 	Remarks      []Remark
 }
 

@@ -33,6 +33,10 @@ const raceCost = 5
 // RaceWorst is the most that it makes them slower by.
 const RaceWorst = 20
 
+// probeShare is the part of the time that is left which one run of a probe may take: what
+// it shows is run again, and other checks follow.
+const probeShare = 3
+
 // maxDependents bounds how many packages that only use the changed ones are probed.
 const maxDependents = 10
 
@@ -86,6 +90,15 @@ func (r *check) probePackages(ctx context.Context) error {
 		}
 	}
 	for _, g := range groups {
+		if !racing[g] {
+			var took time.Duration
+			for _, name := range by[g] {
+				took += r.in.Suites[Head][ID{Unit: g.Unit, Package: name}].Elapsed
+			}
+			if _, ok := r.share(ctx, Repeats*min(took, r.ranFor(g.Unit))); !ok {
+				continue
+			}
+		}
 		if err := r.probeUnit(ctx, g, by[g], racing[g]); err != nil {
 			return err
 		}
@@ -112,6 +125,58 @@ func (r *check) canRace(ctx context.Context, race *ecosystem.Race, elapsed time.
 func raceFits(ctx context.Context, now time.Time, elapsed time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || elapsed*raceCost*Repeats < deadline.Sub(now)/2
+}
+
+// share is how long one run of a probe may take, zero where nothing bounds it; false: tests
+// that took so long would take longer, and the report says so.
+func (r *check) share(ctx context.Context, took time.Duration) (time.Duration, bool) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0, true
+	}
+	left := deadline.Sub(r.in.Now()) / probeShare
+	if took < left {
+		return min(left, r.in.StepLimit).Round(time.Second), true
+	}
+	r.noTime()
+	return 0, false
+}
+
+// noTime says that tests are not repeated, or not to their end, for want of time.
+func (r *check) noTime() {
+	r.found.NoTime = true
+	r.in.NotCoveredOnce("the tests of what changed once more: they take more than a third of the time that is left")
+}
+
+// cut says so of a probe that did not end in its share of the time, where that is little
+// more than what its tests took: else it hangs.
+func (r *check) cut(c ecosystem.Command, took time.Duration) {
+	if c.Timeout < min(r.in.StepLimit, baseTime*took) {
+		r.noTime()
+	}
+}
+
+// ranFor is how long the tests of a folder took on the head.
+func (r *check) ranFor(unit string) time.Duration {
+	var sum time.Duration
+	for _, s := range ecosystem.Steps(r.in.Steps()).Of(StageTest, Head) {
+		if s.Unit == unit {
+			sum += s.Duration
+		}
+	}
+	return sum
+}
+
+// took is how long a test command takes: as it took on either side, else as the tests of
+// its folder took.
+func (r *check) took(c ecosystem.Command) time.Duration {
+	var longest time.Duration
+	for _, s := range r.in.Steps() {
+		if s.Stage == StageTest && s.Unit == c.Unit && s.Command == c.Text {
+			longest = max(longest, s.Duration)
+		}
+	}
+	return cmp.Or(longest, r.ranFor(c.Unit))
 }
 
 // Probed are the packages of a change that are worth more runs, the changed ones first.
@@ -334,10 +399,18 @@ func (r *check) probeCommands(ctx context.Context) error {
 		if r.in.Suites[Head][id].Status != Passed {
 			continue
 		}
+		var ok bool
+		took := r.took(c)
+		if c.Timeout, ok = r.share(ctx, took); !ok {
+			continue
+		}
 		c.Stage = StageProbe
 		suite, step, err := r.in.RunFresh(ctx, Head, c)
 		if err != nil {
 			return err
+		}
+		if step.TimedOut {
+			r.cut(c, took)
 		}
 		p := Probe{Title: "repeated", Command: c.Typed(), Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {

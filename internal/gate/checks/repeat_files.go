@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
@@ -35,12 +36,29 @@ func (r *check) reported(c ecosystem.Command) bool {
 	return false
 }
 
+// elapsed is how long the tests of some files took on the head.
+func (r *check) elapsed(c ecosystem.Command, pkgs []string) time.Duration {
+	var sum time.Duration
+	for _, p := range pkgs {
+		sum += r.in.Suites[Head][ID{Unit: c.Unit, Package: p}].Elapsed
+	}
+	return sum
+}
+
 func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
 		if languages.IsTestSource(f.Path) && results.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
 			pkgs = append(pkgs, f.Path)
 		}
+	}
+	took := r.took(c)
+	if len(pkgs) > 0 {
+		took = min(took, r.elapsed(c, pkgs))
+	}
+	var ok bool
+	if c.Timeout, ok = r.share(ctx, took); !ok {
+		return nil
 	}
 	title := "repeated"
 	run := func(side Side) (Suite, Step, error) {
@@ -56,7 +74,7 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 			if d.Results.Probe != nil {
 				d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
 			}
-			d.Stage = StageProbe
+			d.Stage, d.Timeout = StageProbe, c.Timeout
 			return r.in.RunFresh(ctx, side, d)
 		}
 		return Suite{}, Step{}, nil
@@ -69,16 +87,20 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:
+		r.cut(c, took)
 		p.Ran, p.Note = false, "it did not end in its time"
 	case !p.Ran:
 		p.Note = strings.TrimSpace("no test passed under it: " + results.FirstLine(step.Output))
 	case len(failed) > 0:
-		base, step, err := run(Base)
-		if err != nil {
-			return err
-		}
-		if step.Evidence != "" {
-			p.Evidence = append(p.Evidence, step.Evidence)
+		var base Suite // what failed is run by itself in any case
+		if c.Timeout, ok = r.share(ctx, step.Duration); ok {
+			var onBase Step
+			if base, onBase, err = run(Base); err != nil {
+				return err
+			}
+			if onBase.Evidence != "" {
+				p.Evidence = append(p.Evidence, onBase.Evidence)
+			}
 		}
 		if err := r.judgeProbe(ctx, &p, failed, base); err != nil {
 			return err
