@@ -31,6 +31,52 @@ func TestCompareLint(t *testing.T) {
 	sameStrings(t, "new complaints", got, []string{"a.go:20: twice", "b.go:1:2: new; have (int); want ()"})
 }
 
+// TestNewComplaints: a complaint has a place, which linters write in several ways; what the
+// base's linter says without ending badly is known, and what frames complaints is none. A
+// linter that names no places has each line count.
+func TestNewComplaints(t *testing.T) {
+	t.Parallel()
+	const frame = "\n> a@1.0.0 lint\n> eslint .\n\n"
+	for _, tt := range []struct {
+		what, base, head string
+		exit             int // of the base
+		want             []string
+	}{
+		{
+			"eslint, of which the base warns", frame + "/w/old.js\n  3:1  warning  Unexpected console statement  no-console\n\n\u2716 1 problem (0 errors, 1 warning)\n",
+			frame + "/w/new.js\n  1:7  error  'x' is not defined  no-undef\n\n/w/old.js\n  4:1  warning  Unexpected console statement  no-console\n\n\u2716 2 problems (1 error, 1 warning)\n", 0,
+			[]string{"/w/new.js:1:7: error 'x' is not defined no-undef"},
+		},
+		{
+			"eslint on both sides, with a line more above", "/w/old.js\n  3:1  error  a  b\n  8:2  error  c  d\n\n", "/w/old.js\n  4:1  error  a  b\n  9:2  error  c  d\n\n\u2716 2 problems\n", 1, nil,
+		},
+		{
+			"clippy", "warning: unused variable: `x`\n --> src/lib.rs:12:9\n   |\n12 |     let x = 1;\n   |         ^\n   |\n   = note: on by default\n\nwarning: `a` (lib) generated 1 warning\n",
+			"warning: unused variable: `x`\n --> src/lib.rs:13:9\n   |\n13 |     let x = 1;\n   |         ^\n   |\n   = note: on by default\n\nerror: used `unwrap()`\n --> src/lib.rs:20:5\n   |\n20 |     f().unwrap();\n   |     ^^^^^^^^^^^^\n   |\nnote: the lint level is defined here\n --> src/lib.rs:1:9\n\nerror: could not compile `a` (lib) due to 1 previous error; 1 warning emitted\n", 0,
+			[]string{"src/lib.rs:20:5: error: used `unwrap()`"},
+		},
+		{"tsc", "", "src/a.ts(3,5): error TS2322: no\nsrc/b.ts:1:2 - error TS1: no\n\nFound 2 errors in 2 files.\n", 0, []string{"src/a.ts:3:5: error TS2322: no", "src/b.ts:1:2: error TS1: no"}},
+		{"gcc", "a.c:2:5: warning: w\n    2 |   int x;\n      |       ^\n", "a.c:3:5: warning: w\n    3 |   int x;\n      |       ^\n", 1, nil},
+		{"a fault of the linter", "a.py:3:1: w\n", "a.py:4:1: w\nfatal: no configuration\n", 0, []string{"fatal: no configuration"}},
+		{"a formatter", "Checking formatting...\nAll matched files use it!\n", "Checking formatting...\n[warn] new.js\n", 0, []string{"[warn] new.js"}},
+	} {
+		r := newRunner(&Gate{}, Input{}, task{})
+		r.executor.Steps = []Step{
+			{Side: Base, Stage: StageLint, Unit: ".", Command: "lint", Exit: tt.exit, Output: tt.base, Evidence: "E1"},
+			{Side: Head, Stage: StageLint, Unit: ".", Command: "lint", Exit: 1, Output: tt.head, Evidence: "E2"},
+		}
+		r.compareLint()
+		var got []string
+		for _, k := range r.res.Lint {
+			got = append(got, k.Output)
+		}
+		sameStrings(t, tt.what, got, tt.want)
+		if kept := r.executor.Steps[0].Output; (kept != "") != (tt.exit != 0 && tt.base != "") {
+			t.Errorf("%s: the base's output is kept: %q", tt.what, kept)
+		}
+	}
+}
+
 // TestLimited holds that the head gets ten times what the base took, builds four minutes on
 // top, and never more than a step may.
 func TestLimited(t *testing.T) {

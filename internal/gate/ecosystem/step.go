@@ -22,7 +22,7 @@ type Step struct {
 	Exit        int           `json:"exit"`
 	TimedOut    bool          `json:"timed_out"`
 	Duration    time.Duration `json:"duration"`
-	Output      string        `json:"output"`                // for people, cut; only of steps that failed
+	Output      string        `json:"output"`                // for people, cut; only of steps that failed, and of linters until they are compared
 	PerTest     bool          `json:"per_test"`              // its output named each test
 	NoTests     bool          `json:"no_tests,omitempty"`    // its runner reported no test
 	Empty       bool          `json:"-"`                     // it reported a whole run that has no test

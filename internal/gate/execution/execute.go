@@ -128,12 +128,18 @@ func (e *Executor) runAt(ctx context.Context, side results.Side, at Place, c eco
 	if err := untouched(c); err != nil {
 		return step, err
 	}
+	if !step.Failed() && c.Stage != results.StageLint {
+		return step, nil
+	}
+	both := string(res.Stdout.Bytes)
+	if c.Results != nil {
+		both = ""
+	}
+	output := results.Clean(results.JoinOutput(both, string(res.Stderr.Bytes)), dir)
 	if step.Failed() {
-		both := string(res.Stdout.Bytes)
-		if c.Results != nil {
-			both = ""
-		}
-		e.explain(&step, results.Clean(results.JoinOutput(both, string(res.Stderr.Bytes)), dir))
+		e.explain(&step, output)
+	} else {
+		step.Output = output
 	}
 	return step, nil
 }
