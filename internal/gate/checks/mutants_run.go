@@ -81,7 +81,7 @@ func (m *mutator) run(ctx context.Context, files []changedFile) error {
 		trials = append(trials, more...)
 	}
 	if len(trials) > maxMutants {
-		m.out.Left = len(trials) - maxMutants
+		m.out.Left += len(trials) - maxMutants
 		trials = trials[:maxMutants]
 	}
 	for i, t := range trials {
@@ -92,6 +92,7 @@ func (m *mutator) run(ctx context.Context, files []changedFile) error {
 	if err != nil {
 		return err
 	}
+	sorted.By(alone, func(a, b *trial) int { return b2i(b.group.parallel) - b2i(a.group.parallel) })
 	at := 0
 	for at < len(alone) { // those of a kind together: copies run side by side, the tree itself is one
 		n := at

@@ -1,7 +1,10 @@
 package checks
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
@@ -33,6 +36,49 @@ func TestJudgeMutant(t *testing.T) {
 		if got := judgeMutant(trial); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.what, got, tt.want)
 		}
+	}
+}
+
+// TestMutantsOfManySuites: the tests of many folders are not all run before a mutant is
+// tried: they take half of the time at most, and mutants of those that ran are tried.
+func TestMutantsOfManySuites(t *testing.T) {
+	t.Parallel()
+	var files []changedFile
+	s := &Subject{Tests: map[Side][]ecosystem.Command{}, Steps: func() []Step { return nil }}
+	for i := range 10 {
+		unit := fmt.Sprintf("p%d", i)
+		s.Tests[Head] = append(s.Tests[Head], ecosystem.Command{Stage: StageTest, Unit: unit, Text: "make test"})
+		files = append(files, changedFile{unit + "/a.py", []byte("def f(a):\n    return a + 1\n"), map[int]bool{2: true}})
+	}
+	ran := 0
+	s.RunFresh = func(context.Context, Side, ecosystem.Command) (Suite, Step, error) {
+		ran++
+		return Suite{}, Step{Duration: 10 * time.Second}, nil
+	}
+	m := &mutator{check: &check{in: s}, in: s, budget: time.Minute, out: &Mutation{}}
+	trials, err := m.otherTrials(t.Context(), files)
+	units := map[string]bool{}
+	for _, one := range trials {
+		units[one.group.command.Unit] = true
+	}
+	if err != nil || ran != 4 || len(units) != 4 || m.out.Left == 0 || m.budget != 20*time.Second {
+		t.Errorf("%v, %d runs, mutants of %v, %d left, %s", err, ran, units, m.out.Left, m.budget)
+	}
+}
+
+// A suite of which a part ran on the head is as slow as it was on the base.
+func TestMutantsOfAPart(t *testing.T) {
+	t.Parallel()
+	said := ""
+	s := &Subject{
+		Steps: func() []Step {
+			return []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: "pytest", Duration: time.Minute}, {Stage: StageTest, Side: Head, Unit: ".", Command: "pytest a.py", Duration: time.Second}}
+		},
+		NotCovered: func(format string, args ...any) { said = fmt.Sprintf(format, args...) },
+	}
+	m := &mutator{check: &check{in: s}, in: s, out: &Mutation{}}
+	if g, err := m.otherGroup(t.Context(), ecosystem.Command{Unit: ".", Text: "pytest"}); g != nil || err != nil || said == "" {
+		t.Errorf("%+v, %v, %q", g, err, said)
 	}
 }
 

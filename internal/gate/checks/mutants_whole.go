@@ -14,26 +14,36 @@ import (
 // after the other in the tree itself, because environments of many tools name its
 // folder.
 func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*trial, error) {
-	var out []*trial
-	byCommand := map[int][]changedFile{}
+	var mine []changedFile
+	by := map[string]int{} // places of commands, by path
 	for _, f := range files {
 		if countable(f.path) && len(m.in.Packages) > 0 {
 			continue
 		}
-		if at := m.testOf(f.path); at >= 0 {
-			byCommand[at] = append(byCommand[at], f)
+		if at := m.testOf(f.path); at >= 0 && m.in.Suites[Head][ID{Unit: m.in.Tests[Head][at].Unit, Command: m.in.Tests[Head][at].Label()}].Lacks == "" {
+			mine, by[f.path] = append(mine, f), at
 		}
 	}
-	for at, c := range m.in.Tests[Head] {
-		if len(byCommand[at]) == 0 || m.in.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Lacks != "" {
+	// What tests say without a mutant takes half of the time at most, for those alone that
+	// have mutants to try.
+	var out []*trial
+	groups, least := map[int]*testGroup{}, m.budget/2
+	for _, t := range interleave(mine, func(changedFile) *testGroup { return nil }) {
+		g, known := groups[by[t.Path]]
+		if len(out) == maxMutants || !known && m.budget < least {
+			m.out.Left++
 			continue
 		}
-		g, err := m.otherGroup(ctx, c)
-		if err != nil {
-			return nil, err
+		if !known {
+			var err error
+			if g, err = m.otherGroup(ctx, m.in.Tests[Head][by[t.Path]]); err != nil {
+				return nil, err
+			}
+			groups[by[t.Path]] = g
 		}
 		if g != nil {
-			out = append(out, interleave(byCommand[at], func(changedFile) *testGroup { return g })...)
+			t.group = g
+			out = append(out, t)
 		}
 	}
 	return out, nil
@@ -69,13 +79,7 @@ func (m *mutator) speaks(c ecosystem.Command, name string) bool {
 // otherGroup runs the tests once without a mutant; nil where they are too slow or
 // do not pass.
 func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGroup, error) {
-	var took time.Duration
-	for _, s := range m.in.Steps() {
-		if s.Stage == StageTest && s.Side == Head && s.Unit == c.Unit && s.Command == c.Text {
-			took = s.Duration
-		}
-	}
-	if took > slowTests {
+	if took := m.check.took(c); took > slowTests {
 		m.in.NotCovered("mutation of the changed lines: %q takes %s", c.Text, took.Round(time.Second))
 		return nil, nil
 	}
@@ -90,6 +94,7 @@ func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGro
 	if err != nil {
 		return nil, err
 	}
+	m.budget -= step.Duration.Truncate(time.Millisecond)
 	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !results.AnyPassed(suite) {
 		m.in.NotCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
@@ -130,6 +135,7 @@ func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	m.budget -= step.Duration.Truncate(time.Millisecond)
 	m.in.Record(step)
 	m.in.End(c.Stage, c.Unit, c.Text, step)
 	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !m.asBefore(c, suite) {
