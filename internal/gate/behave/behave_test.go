@@ -93,6 +93,57 @@ func TestPastedTest(t *testing.T) {
 	}
 }
 
+// TestHeld: a test is said to fail on the head only where one of its statements that can
+// fail is none that the head's result has as well.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	of := func(results ...interface{}) Outcome {
+		o := Outcome{Class: "r"}
+		var list []reflect.Value
+		for _, r := range results {
+			v := reflect.ValueOf(&r).Elem()
+			if _, fails := r.(error); fails {
+				o.Class = "e"
+				v = reflect.New(reflect.TypeOf((*error)(nil)).Elem()).Elem()
+				v.Set(reflect.ValueOf(r))
+			} else if r != nil {
+				v = v.Elem()
+			} else {
+				v = reflect.New(reflect.TypeOf((*error)(nil)).Elem()).Elem()
+			}
+			list = append(list, v)
+		}
+		o.Check = zzCheck(&zzTable{errs: map[string]error{"ErrA": os.ErrExist}}, &zzFunc{}, zzInput{src: "F()"}, list)
+		return o
+	}
+	long := make([]int, 20)
+	for _, tt := range []struct {
+		what    string
+		was, is Outcome
+		want    bool
+	}{
+		{"another number", of(1), of(2), true},
+		{"a number that is none", of(math.NaN()), of(0.0), true},
+		{"infinite", of(math.Inf(1)), of(math.Inf(-1)), true},
+		{"the sign of zero", of(0.0), of(math.Copysign(0, -1)), false},
+		{"what is not written", of(long), of(long[:3]), false},
+		{"what was written", of(long[:3]), of(long), true},
+		{"one of two", of(1, long), of(1, long[:15]), false},
+		{"an error", of(1, nil), of(1, errors.New("a")), true},
+		{"no error", of(1, errors.New("a")), of(1, nil), true},
+		{"a known error", of(os.ErrExist), of(errors.New("a")), true},
+		{"any error", of(errors.New("a")), of(os.ErrExist), false},
+		{"a panic", of(long), Outcome{Class: "p"}, true},
+		{"exceptions", Outcome{Class: "e", Check: []string{"    except ValueError:", "        return", "    raise AssertionError()"}}, Outcome{Class: "e", Check: []string{"    except KeyError:", "        return", "    raise AssertionError()"}}, true},
+		{"a call alone", Outcome{Class: "r", Check: []string{"    f()"}}, Outcome{Class: "r", Check: []string{"    assert f() == 'a'"}}, false},
+		{"a promise", Outcome{Class: "r", Check: []string{"  await assert.rejects(f())"}}, Outcome{Class: "r", Check: []string{"  assert.deepStrictEqual(await f(), 1)"}}, true},
+	} {
+		if got := tt.was.Held(tt.is); got != tt.want {
+			t.Errorf("%s: %v, want %v: %q, %q", tt.what, got, tt.want, tt.was.Check, tt.is.Check)
+		}
+	}
+}
+
 type zzNode struct {
 	next *zzNode
 	name string

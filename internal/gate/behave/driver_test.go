@@ -1964,11 +1964,18 @@ func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
 			name, check = "err", "if err != nil {\n\tt.Errorf(\"error %v, want none\", err)\n}"
 		case r.Type() == zzErrorType:
 			name, check = "err", "if err == nil {\n\tt.Error(\"no error\")\n}"
+			least := ""
 			for known, e := range t.errs {
-				if e != nil && errors.Is(r.Interface().(error), e) {
-					check = "if !errors.Is(err, " + known + ") {\n\tt.Errorf(\"got %v, want " + known + "\", err)\n}"
+				if e != nil && errors.Is(r.Interface().(error), e) && (least == "" || known < least) {
+					least, check = known, "if !errors.Is(err, " + known + ") {\n\tt.Errorf(\"got %v, want " + known + "\", err)\n}"
 				}
 			}
+		case r.Kind() == reflect.Float64 && (math.IsNaN(r.Float()) || math.IsInf(r.Float(), 0)):
+			is := "math.IsNaN(float64(" + name + "))"
+			if x := r.Float(); !math.IsNaN(x) {
+				is = fmt.Sprintf("math.IsInf(float64(%s), %+d)", name, map[bool]int{true: 1, false: -1}[x > 0])
+			}
+			check = "if !" + is + " {\n\tt.Errorf(\"got %v\", " + name + ")\n}"
 		default:
 			if want, ok := zzSource(r); ok && (r.Kind() == reflect.String || r.Kind() <= reflect.Float64 && r.Kind() != reflect.Uintptr && r.Kind() != reflect.Invalid) {
 				check = "if want := " + want + "; " + name + " != want {\n\tt.Errorf(\"got %v, want %v\", " + name + ", want)\n}"
@@ -2013,6 +2020,9 @@ func zzSource(v reflect.Value) (string, bool) {
 		return wrap(strconv.FormatUint(v.Uint(), 10)), true
 	case reflect.Float32, reflect.Float64:
 		x := v.Float()
+		if x == 0 {
+			x = math.Abs(x) // what Go writes has no sign of zero, and == does not see it
+		}
 		return wrap(strconv.FormatFloat(x, 'g', -1, 64)), !math.IsNaN(x) && !math.IsInf(x, 0)
 	case reflect.Slice, reflect.Map:
 		if v.IsNil() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -263,6 +264,18 @@ func (o Outcome) Returned() bool { return o.Class == "r" || o.Class == "e" }
 
 // OnPurpose says whether a statement can have ended the call.
 func (o Outcome) OnPurpose() bool { return !o.Fault && o.Class != "h" }
+
+// Held says whether the statements that hold an outcome fail where it is another one: one of
+// those that can fail is not what holds that as well.
+func (o Outcome) Held(now Outcome) bool {
+	return !now.Returned() || slices.ContainsFunc(o.Check, func(s string) bool {
+		anyError := strings.HasPrefix(s, "if err == nil") && now.Class == "e"
+		return demands.MatchString(s) && !slices.Contains(now.Check, s) && !anyError
+	})
+}
+
+// demands is how statements of a test begin that can fail, in the languages of the drivers.
+var demands = pattern.New(`^\s*(?:await )?(?:if|assert|except|raise)\b`)
 
 // Says puts an outcome into words.
 func (o Outcome) Says() string {

@@ -457,7 +457,7 @@ func (b *behaviour) difference(c *called, f behave.Compared, k behave.Candidate,
 	d := Difference{
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
 		Was: was.Says(), Is: is.Says(), Test: c.plan.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
-		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && slices.Equal(was.Check, is.Check),
+		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && !was.Held(is.Outcome),
 		Through: f.Through,
 		Breaks: f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()) &&
 			!b.passes(c, f, k, was),

@@ -690,7 +690,7 @@ async function call (f, i) {
 // held is a test that holds what a call did.
 function held (f, i, r) {
   const modern = isModern(f.module), async = modern || r.waited
-  const lines = [`test('${f.name} does what it did', ${async ? 'async ' : ''}() => {`, `  const M = ${modern ? `await import('./${f.module.path}')` : `require('./${f.module.path}')`}`]
+  const lines = ['// in a file beside package.json', `test('${f.name} does what it did', ${async ? 'async ' : ''}() => {`, `  const M = ${modern ? `await import('./${f.module.path}')` : `require('./${f.module.path}')`}`]
   let expr = f.owner ? i.text(f).replace('new ' + f.owner.name, 'new ' + f.owner.expr) : (f.kind === 'new' ? 'new ' : '') + f.expr + i.text(f).slice(f.name.length + (f.kind === 'new' ? 4 : 0))
   if (r.kind !== 'r') {
     if (r.waited) lines.push(`  await assert.rejects(${expr}, { name: ${JSON.stringify(r.name)} })`)
@@ -702,7 +702,8 @@ function held (f, i, r) {
   try {
     lines.push(`  assert.deepStrictEqual(${expr}, ${written(r.result)})`)
   } catch {
-    lines.push(`  assert.strictEqual(require('node:util').inspect(${expr}), ${JSON.stringify(util.inspect(r.result).slice(0, 2000))})`)
+    const text = util.inspect(r.result), module = modern ? "(await import('node:util'))" : "require('node:util')"
+    lines.push(text.length > 2000 ? `  ${expr}` : `  assert.strictEqual(${module}.inspect(${expr}), ${JSON.stringify(text)})`)
   }
   return [...lines, '})']
 }

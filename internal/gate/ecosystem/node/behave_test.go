@@ -186,6 +186,33 @@ func TestExpectedErrors(t *testing.T) {
 	}
 }
 
+// TestHeldInModules: what is printed to be pasted can be run where it says that it belongs, also
+// in modules that know no require.
+func TestHeldInModules(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	for name, text := range map[string]string{"mjs": "export const made = n => new Map([[n, 1]])\n", "cjs": "exports.made = n => new Map([[n, 1]])\n"} {
+		out := inDriver(t, `const f = { module: { path: 'lib/a.`+name+`', head: '' }, name: 'made', plain: 'made', expr: 'M.made', owner: null, kind: 'function' }
+console.log(held(f, new Input('', ['2'], false, false), { kind: 'r', result: new Map([[2, 1]]), waited: false, many: false }).join('\n'))
+`)
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "lib", "a."+name), text)
+		head := "import test from 'node:test'\nimport assert from 'node:assert'\n"
+		if name == "cjs" {
+			head = "const test = require('node:test')\nconst assert = require('node:assert')\n"
+		}
+		put(t, filepath.Join(dir, "a.test."+name), head+strings.Join(out, "\n")+"\n")
+		cmd := exec.CommandContext(t.Context(), program, "a.test."+name)
+		cmd.Dir = dir
+		if said, err := cmd.CombinedOutput(); err != nil || out[0] != "// in a file beside package.json" {
+			t.Errorf("%s: %v\n%s\n%s", name, err, strings.Join(out, "\n"), said)
+		}
+	}
+}
+
 // TestClockOfSeconds: what a clock of whole seconds says differs from itself where a call is made
 // again.
 func TestClockOfSeconds(t *testing.T) {

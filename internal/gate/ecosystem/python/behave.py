@@ -647,6 +647,19 @@ def inputs(f):
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\b0x[0-9a-f]{8,}\b")
 
 
+ORDERED = True  # dicts have the order in which they were made
+
+
+def softly(make):
+    """What a text is where the order of dicts is not a part of it."""
+    global ORDERED
+    ORDERED = False
+    try:
+        return make()
+    finally:
+        ORDERED = True
+
+
 def form(v, deep=0, seen=()):
     """A value as text that is the same for the same value."""
     t = type(v)
@@ -666,7 +679,8 @@ def form(v, deep=0, seen=()):
     if isinstance(v, (set, frozenset)):
         return (t.__name__ if t is not set else "") + ("{" + ", ".join(sorted(form(x, deep + 1, seen) for x in v)[:WIDE]) + "}" if v else "set()")
     if isinstance(v, dict):
-        text = "{" + ", ".join(form(k, deep + 1, seen) + ": " + form(x, deep + 1, seen) for k, x in itertools.islice(v.items(), WIDE)) + "}"
+        items = [form(k, deep + 1, seen) + ": " + form(x, deep + 1, seen) for k, x in itertools.islice(v.items(), WIDE)]
+        text = "{" + ", ".join(items if ORDERED else sorted(items)) + "}"
         return text if t is dict else t.__name__ + "(" + text + ")"
     if isinstance(v, BaseException):
         return t.__name__ + "(" + ", ".join(many(v.args)) + ")"
@@ -739,7 +753,7 @@ def call(f, i, module):
         return None
     before = form([args, named])
     out, err = io.StringIO(), io.StringIO()
-    kind, fault, result, text = "r", False, None, ""
+    kind, fault, result, text, soft = "r", False, None, "", ""
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             if f.kind == "property":
@@ -755,17 +769,18 @@ def call(f, i, module):
             return None
         said = ADDRESS.sub("at 0x…", str(e))
         text, soft = "raises " + type(e).__name__ + (": " + said if said else ""), "raises " + type(e).__name__
-    if kind == "r":
-        text = soft = "%s of %s" % (result.kind, form(result.items)) if isinstance(result, Items) else form(result)
-    more = ""
     after = form([args, named])
-    if after != before:
-        more += ", and leaves its arguments as " + form(args + list(named.values()))[1:-1]
-    if f.kind == "method" and kind == "r":
-        more += ", and leaves " + form(on) if f.owner and mutates(f) else ""
-    if out.getvalue():
-        more += ", and prints " + repr(out.getvalue())
-    return kind, soft + more, text + more, statements(f, i, kind, result, text), fault
+    def whole(text):
+        if kind == "r":
+            text = "%s of %s" % (result.kind, form(result.items)) if isinstance(result, Items) else form(result)
+        if after != before:
+            text += ", and leaves its arguments as " + form(args + list(named.values()))[1:-1]
+        if f.kind == "method" and kind == "r":
+            text += ", and leaves " + form(on) if f.owner and mutates(f) else ""
+        if out.getvalue():
+            text += ", and prints " + repr(out.getvalue())
+        return text
+    return kind, softly(lambda: whole(soft)), whole(text), statements(f, i, kind, result, text), fault
 
 
 def mutates(f):
@@ -788,8 +803,7 @@ def statements(f, i, kind, result, text):
             expr, result = "list(%s)" % expr, result.items
         try:
             if ast.literal_eval(repr(result)) == result and len(repr(result)) < 2000:
-                lines.append("    assert %s %s %r" % (expr, "is" if result is None or isinstance(result, bool) else "==", result))
-                return lines
+                return lines + asserts(expr, result)
         except Exception:
             pass
         with contextlib.suppress(Exception):
@@ -801,6 +815,19 @@ def statements(f, i, kind, result, text):
     lines += ["    try:", "        " + expr, "    except %s:" % kind if hasattr(__builtins__, kind) else "    except Exception as e:"]
     lines += ["        return"] if hasattr(__builtins__, kind) else ["        assert type(e).__name__ == %r" % kind, "        return"]
     return lines + ["    raise AssertionError(\"it raises nothing\")"]
+
+
+def asserts(expr, v):
+    """Statements that hold a plain value, and nothing that only equals it: 2 is 2.0 and True."""
+    if v is None or isinstance(v, bool):
+        return ["    assert %s is %r" % (expr, v)]
+    if type(v) in (int, float, complex, str, bytes) and not (isinstance(v, float) and v == 0):
+        return ["    got = " + expr, "    assert type(got) is %s and got == %r" % (type(v).__name__, v)]
+    kinds = {type(n.value) for n in ast.walk(ast.parse(repr(v))) if isinstance(n, ast.Constant)}
+    sets = any(isinstance(n, (ast.Set, ast.Call)) for n in ast.walk(ast.parse(repr(v))))  # which have no order
+    if kinds & {int, float, complex, bool} and not sets:
+        return ["    assert repr(%s) == %r" % (expr, repr(v))]
+    return ["    assert %s == %r" % (expr, v)]
 
 
 def place(path):

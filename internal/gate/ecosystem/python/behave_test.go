@@ -124,6 +124,38 @@ func TestExpectedExceptions(t *testing.T) {
 	}
 }
 
+// TestAsserts: what is printed to be pasted fails for a value that only equals the one that it
+// holds. The order of a dict alone is no more than other words.
+func TestAsserts(t *testing.T) {
+	t.Parallel()
+	const values = "import enum\nclass C(str, enum.Enum):\n    R = 'r'\n"
+	pairs := []string{"2, 2.0", "1, True", "True, 1", "2.0, 2", "'r', C.R", "[1, 'a'], [1.0, 'a']", "{'a': 1}, {'a': True}", "(1,), (True,)", "0.0, -0.0", "{1, 2}, {1, 3}", "['a'], ['b']"}
+	const try = `
+def passes(lines, v):
+    ns = {"f": lambda: v}
+    try:
+        exec("\n".join(["def test():"] + lines), ns)
+        ns["test"]()
+        return True
+    except AssertionError:
+        return False
+`
+	var changes []change
+	for _, pair := range pairs {
+		changes = append(changes, change{Base: pair})
+	}
+	got := inDriver(t, changes, "exec("+strconv.Quote(values+try)+", globals()); a, b = eval(data['modules'][0]['base']); print(passes(asserts('f()', a), a), passes(asserts('f()', a), b))")
+	for i, pair := range pairs {
+		if i >= len(got) || got[i] != "True False" {
+			t.Errorf("%s: it passes for each: %v", pair, got[i:])
+		}
+	}
+	got = inDriver(t, []change{{}}, "x, y = {'a': 1, 'b': [{'c': 1, 'd': 2}]}, {'b': [{'d': 2, 'c': 1}], 'a': 1}; print(form(x) == form(y), softly(lambda: form(x)) == softly(lambda: form(y)))")
+	if got[0] != "False True" {
+		t.Errorf("the order of a dict: %v", got)
+	}
+}
+
 // TestClockOfSeconds: what a clock of whole seconds says differs from itself where a call is made
 // again.
 func TestClockOfSeconds(t *testing.T) {
