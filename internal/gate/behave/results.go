@@ -1,6 +1,7 @@
 package behave
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,6 +28,7 @@ type Outcome struct {
 type answer struct {
 	Name     string
 	Makeable bool
+	Why      string // its module cannot be loaded; empty: it can
 	Calls    string
 	Given    []int
 	Taken    []int  // indexes of inputs that were recorded
@@ -125,6 +127,7 @@ const (
 	NotMade     = "their parameters cannot be made"
 	NotSteady   = "they differ from themselves"
 	NotCalled   = "they could not be called on both sides"
+	NotLoaded   = "their modules cannot be loaded"
 	NotReturned = "they return for none of the inputs on the base"
 	NotSame     = "their inputs are not the same on both sides"
 )
@@ -161,6 +164,9 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 	switch {
 	case !ok1 || !ok2:
 		c.Unlike = NotCalled
+		return c
+	case was.Why != "" || now.Why != "":
+		c.Unlike = fmt.Sprintf("%s (%s)", NotLoaded, cmp.Or(was.Why, now.Why))
 		return c
 	case !was.Makeable || !now.Makeable:
 		c.Unlike = NotMade

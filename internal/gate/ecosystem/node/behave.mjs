@@ -159,6 +159,14 @@ function hook (compile) {
   }
 }
 
+const unloaded = [] // modules of which nothing can be called, with the reason
+
+function cannot (m, what, e) {
+  const why = placed(String((e && e.message) || e), '').split('\n')[0].slice(0, 160)
+  unloaded.push({ path: m.path, why })
+  console.error(`${m.path} cannot be ${what}: ${why}`)
+}
+
 // prepared has the texts of TypeScript compiled, and keeps them as they are as well.
 function prepared (modules) {
   if (!modules.some(m => isTyped(m.path))) return modules
@@ -169,7 +177,7 @@ function prepared (modules) {
     process.removeAllListeners('warning')
     compile = text => Module.stripTypeScriptTypes(text)
   } else {
-    console.error('TypeScript cannot be loaded: the project has neither typescript (before 7) nor esbuild, and this Node.js does not know it')
+    for (const m of modules) if (isTyped(m.path)) cannot(m, 'loaded', 'TypeScript cannot be loaded: the project has neither typescript (before 7) nor esbuild, and this Node.js does not know it')
     return modules.filter(m => !isTyped(m.path))
   }
   return modules.flatMap(m => {
@@ -178,7 +186,7 @@ function prepared (modules) {
     try {
       return [{ path: m.path, typed: true, native: !!native, source: { base: m.base, head: m.head }, base: compile(m.base, file), head: compile(m.head, file) }]
     } catch (e) {
-      console.error(`${m.path} cannot be compiled: ${e && e.message}`)
+      cannot(m, 'compiled', e)
       return []
     }
   })
@@ -302,7 +310,7 @@ async function plan (data) {
   for (const m of prepared(data.modules)) {
     let exports
     try { exports = await load(m) } catch (e) {
-      console.error(`${m.path} cannot be loaded: ${e && e.message}`)
+      cannot(m, 'loaded', e)
       continue
     }
     const all = functions(m, exports)
@@ -723,10 +731,10 @@ async function turn (data) {
   const from = JSON.parse(process.argv[3])
   process.on('uncaughtException', () => {})
   process.on('unhandledRejection', () => {})
-  const todo = chosen(await plan(data))
+  const all = await plan(data), todo = chosen(all)
   const say = o => fs.writeSync(3, JSON.stringify(o) + '\n')
   const empty = process.argv[4]
-  if (from.about) say({ about: todo.map(f => ({ key: f.key, at: f.at, list: inputs(f).map(i => [i.text(f), i.base && i.tests]), about: about(f, data) })) })
+  if (from.about) say({ about: todo.map(f => ({ key: f.key, at: f.at, list: inputs(f).map(i => [i.text(f), i.base && i.tests]), about: about(f, data) })), unloaded, left: all.length - todo.length })
   for (const f of todo) {
     const wanted = from.calls.find(c => c[0] === f.at)
     if (!wanted) continue
@@ -798,7 +806,7 @@ function about (f, data) {
 // pass makes all calls, or some, in processes that are started again where one ends.
 async function pass (which, limit, folder) {
   const results = new Map() // by function and input
-  let about = null
+  let about = null, unloaded = [], left = 0
   const calls = which || null
   const state = { about: true, calls: calls ? [calls[0]] : [], done: {} }
   const run = from => new Promise(resolve => {
@@ -815,7 +823,7 @@ async function pass (which, limit, folder) {
       while ((nl = rest.indexOf('\n')) >= 0) {
         const o = JSON.parse(rest.slice(0, nl))
         rest = rest.slice(nl + 1)
-        if (o.about) about = about || o.about
+        if (o.about && !about) ({ about, unloaded, left } = o)
         if (o.begin) current = o.begin
         if (o.c) { results.set(o.at + ':' + o.n, o); current = null }
         later(current ? limit : 30000)
@@ -845,7 +853,7 @@ async function pass (which, limit, folder) {
       if (!how || ++ends[how] === (how === 'h' ? HANGS : ENDS)) break
     }
   }
-  return { about, results }
+  return { about, results, unloaded, left }
 }
 
 async function main (data) {
@@ -866,7 +874,8 @@ async function main (data) {
     return a.c
   }
   const say = o => console.log('calls: ' + JSON.stringify(o))
-  if (!which && one.about) say({ Name: '', About: { At: -1 } })
+  if (!which && one.about) say({ Name: '', About: { At: -1, Left: one.left } })
+  for (const m of which ? [] : one.unloaded) say({ Name: m.path, Why: m.why, About: { At: parseInt(digest(m.path), 16), Name: m.path, Path: m.path } })
   for (const a of one.about || []) {
     if (which) {
       for (const [at, n] of which) {

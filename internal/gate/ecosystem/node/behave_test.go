@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,6 +112,13 @@ func TestTypeScriptIsCalled(t *testing.T) {
 				said[side] = behave.All(string(out))
 			}
 			differs := map[string]bool{}
+			if compiler == "" {
+				all := plan.Compare(said["base"], said["head"]).Functions
+				if len(all) != 1 || all[0].Name != "src/lib.ts" || !strings.HasPrefix(all[0].Unlike, behave.NotLoaded) {
+					t.Errorf("%+v", all)
+				}
+				return
+			}
 			for _, f := range plan.Compare(said["base"], said["head"]).Functions {
 				differs[f.Name] = f.Differing > 0
 				line := map[string]int{"pages": 8, "label": 13, "pick": 15, "Quota": 21, "Quota.take": 22, "same": 29, "outer": 31}[f.Name]
@@ -120,9 +128,6 @@ func TestTypeScriptIsCalled(t *testing.T) {
 				if test := map[string]string{"pages": "pages", "Quota.take": "quota"}[f.Name]; test != "" && !slices.Contains(f.Tested, test) {
 					t.Errorf("%s: tested by %v, want %s", f.Name, f.Tested, test)
 				}
-			}
-			if compiler == "" {
-				return
 			}
 			for name, want := range map[string]bool{"pages": true, "pick": true, "Quota.take": true, "same": false, "outer": true} {
 				if got, ok := differs[name]; !ok || got != want {
@@ -183,6 +188,38 @@ func TestExpectedErrors(t *testing.T) {
 		if i >= len(got) || got[i] != c.Want {
 			t.Errorf("%s: %v, want %s", c.What, got[i:], c.Want)
 		}
+	}
+}
+
+// TestMoreFunctions: functions above those that are called are counted.
+func TestMoreFunctions(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	dirs, by := []string{t.TempDir(), t.TempDir()}, nodeBehaviour()
+	for i, dir := range dirs {
+		text := ""
+		for n := range 23 {
+			text += fmt.Sprintf("exports.f%d = () => %d\n", n, n+i*100)
+		}
+		put(t, filepath.Join(dir, "a.js"), text)
+	}
+	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	put(t, filepath.Join(dirs[0], by.File("TestCalls")), plan.File("TestCalls"))
+	cmd := exec.CommandContext(t.Context(), program, by.File("TestCalls"))
+	cmd.Dir = dirs[0]
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all := behave.All(string(out))
+	if c := plan.Compare(all, all); c.Left != 3 || len(c.Functions) != 20 {
+		t.Errorf("%d left of %d", c.Left, len(c.Functions))
 	}
 }
 

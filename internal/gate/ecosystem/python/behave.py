@@ -951,9 +951,10 @@ def turn(data, out, which, limit):
                 try:
                     modules[f.path] = load(f.path)
                 except BaseException as e:
-                    modules[f.path] = None
-                    print("%s cannot be imported: %s: %s" % (f.path, type(e).__name__, e), file=sys.stderr)
-            if modules[f.path] is None:
+                    modules[f.path] = (placed("%s: %s" % (type(e).__name__, e)).splitlines() or [""])[0][:160]
+                    print("%s cannot be imported: %s" % (f.path, modules[f.path]), file=sys.stderr)
+            if isinstance(modules[f.path], str):
+                file.write(json.dumps({"at": n, "why": modules[f.path], "indices": [], "results": []}) + "\n")
                 continue
             list_ = inputs(f)
             wanted = range(len(list_)) if which is None else [b for a, b in which if a == n and b < len(list_)]
@@ -1010,7 +1011,7 @@ def main(data):
         pairs = list(zip(first["indices"], first["results"], second["results"]))
         if which is None:
             text = "".join(merged(a, b) + digest(list_[i].text(f)) + (a.get("soft", "") + " " * 6)[:6] + (a.get("strong", "") + " " * 6)[:6] for i, a, b in pairs)
-            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base], "Stands": {i: x.tests for i, x in enumerate(list_) if x.base},
+            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Why": first.get("why") or second.get("why") or "", "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base], "Stands": {i: x.tests for i, x in enumerate(list_) if x.base},
                  "About": {"At": n, "Name": f.name, "Path": f.path, "Line": f.node.lineno, "Method": bool(f.owner), "Tested": f.tested, "Touched": f.touched, "Awaited": f.awaited}})
             continue
         for i, a, b in pairs:
