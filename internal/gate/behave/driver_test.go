@@ -2126,33 +2126,47 @@ func zzMain(t *testing.T, table zzTable) {
 	}
 	first, second := zzPass(&table, "", zzLimit), zzPass(&table, "", zzLimit)
 	for i := range table.funcs {
-		a := zzAnswer{Name: table.funcs[i].name, Makeable: len(first[i]) > 0}
-		var b strings.Builder
-		for j, r := range first[i] {
-			call, hung, skipped := r.Call, string(zzHung), string(zzSkipped)
-			if j >= len(second[i]) {
-				call = skipped
-			} else if again := second[i][j].Call; again != call {
-				switch {
-				case call == hung || again == hung: // it takes about as long as it may
-					call = skipped
-				case call != skipped && again != skipped:
-					if call = string(zzUnstable); r.Taken { // it may hold what no other process has
-						call = skipped
-					}
-				}
-			}
-			b.WriteString((call + strings.Repeat(".", 19))[:19])
-			if r.Given {
-				a.Given = append(a.Given, j)
-			}
-			if r.Taken {
-				a.Taken = append(a.Taken, j)
-			}
-		}
-		a.Calls = b.String()
+		a := zzMerged(first[i], second[i])
+		a.Name = table.funcs[i].name
 		zzPrint(a)
 	}
+}
+
+// zzMerged is what two passes say of a function. A recorded input that differs from itself is
+// skipped: it may hold what no other process has. Where many do, it is the function.
+func zzMerged(first, second []zzRecord) zzAnswer {
+	a := zzAnswer{Makeable: len(first) > 0}
+	var calls []string
+	taken, unsteady, at := 0, 0, 0
+	for j, r := range first {
+		call, hung, skipped := r.Call, string(zzHung), string(zzSkipped)
+		if j >= len(second) {
+			call = skipped
+		} else if again := second[j].Call; again != call {
+			switch {
+			case call == hung || again == hung: // it takes about as long as it may
+				call = skipped
+			case call != skipped && again != skipped:
+				if call = string(zzUnstable); r.Taken {
+					call, at = skipped, j
+					unsteady++
+				}
+			}
+		}
+		calls = append(calls, (call + strings.Repeat(".", 19))[:19])
+		if r.Given {
+			a.Given = append(a.Given, j)
+		}
+		if r.Taken {
+			taken++
+			a.Taken = append(a.Taken, j)
+		}
+	}
+	if unsteady > 1 && unsteady*100 > taken {
+		calls[at] = string(zzUnstable) + calls[at][1:]
+	}
+	a.Calls = strings.Join(calls, "")
+	return a
 }
 
 func zzPrint(a zzAnswer) {
