@@ -166,14 +166,16 @@ func (r *check) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input st
 	p.Input = input
 	k := results.NewCase(t.ID, failed)
 	q := Question{Single: true}
-	if _, onBase := r.in.Suites[Base][t.ID]; onBase {
+	_, onBase := r.in.Suites[Base][t.ID]
+	alters := onBase && r.alters(ctx, t)
+	if onBase && !alters {
 		q.Regressed = []Case{k}
 	} else {
 		q.NewFailing = []Case{k}
 	}
 	q.Once = func(ctx context.Context, side Side, _ []ID) (Suite, error) {
 		commands := r.in.PackageTests(side, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command { return t.by.Try(c, t.FuzzTarget) })
-		if len(commands) == 0 || !r.in.has(side, ID{Unit: t.Unit, Package: t.Package}) {
+		if len(commands) == 0 || alters && side == Base || !r.in.has(side, ID{Unit: t.Unit, Package: t.Package}) {
 			return Suite{}, nil
 		}
 		c := t.by.Lay(commands[0], t.FuzzTarget, input)
@@ -204,10 +206,30 @@ func (r *check) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input st
 	switch {
 	case len(p.Regressed) > 0:
 		p.Note = "fuzzing found an input that fails with the change and passes without it"
+	case len(p.NewFlaky) > 0 && alters:
+		p.Note = "fuzzing found an input that fails a target that the change alters"
 	case len(p.NewFlaky) > 0:
 		p.Note = "fuzzing found an input that fails a target that only the change has"
 	default:
 		p.Note = "fuzzing found an input that fails on base as well, or not each time"
 	}
 	return nil
+}
+
+// alters says whether the change makes another target of one that the base has, too: what that
+// finds may be as old as the base.
+func (r *check) alters(ctx context.Context, t fuzzTarget) bool {
+	read := func(side Side) map[string][]byte {
+		out := map[string][]byte{}
+		for _, name := range r.in.Files[side] {
+			if path.Dir(name) != t.Dir || !languages.IsTestFile(name) {
+				continue
+			}
+			if src, err := r.in.ReadFile(ctx, side, name); err == nil { // no link
+				out[name] = src
+			}
+		}
+		return out
+	}
+	return t.by.Alters(read(Base), read(Head), t.FuzzTarget)
 }

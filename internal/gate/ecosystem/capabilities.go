@@ -116,6 +116,10 @@ type Fuzz struct {
 	// TimeEnded says that what a target reported is no more than the end of the search's time.
 	TimeEnded func(failure string) bool
 
+	// Alters says whether a target, or what it uses of the tests beside it, is another one in
+	// the head's files of a folder than in the base's, by their names.
+	Alters func(base, head map[string][]byte, t FuzzTarget) bool
+
 	// Try runs a target with one input alone, which Lay writes into the tree. The result
 	// is that of a subtest called InputName.
 	Try func(c Command, t FuzzTarget) Command

@@ -3,8 +3,13 @@ package golang
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +37,9 @@ func goFuzz() *ecosystem.Fuzz {
 		Input:     fuzzInput,
 		Failure:   fuzzFailure,
 		TimeEnded: fuzzTimeEnded.MatchString,
+		Alters: func(base, head map[string][]byte, t ecosystem.FuzzTarget) bool {
+			return !slices.Equal(targetParts(base, t.Test), targetParts(head, t.Test))
+		},
 		Try: func(c ecosystem.Command, t ecosystem.FuzzTarget) ecosystem.Command {
 			return goTestWith(c, "-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+ecosystem.InputName+"$", t.Package)
 		},
@@ -51,6 +59,61 @@ func fuzzed(tree fs.FS, dir string) bool {
 		}
 	}
 	return false
+}
+
+// targetParts are the texts of a target and of what it uses of the tests beside it, without
+// comments.
+func targetParts(files map[string][]byte, target string) []string {
+	fset, named := token.NewFileSet(), map[string][]ast.Node{}
+	for name, src := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			continue // no target is in it that could be run
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				named[d.Name.Name] = append(named[d.Name.Name], d)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						named[spec.Name.Name] = append(named[spec.Name.Name], spec)
+					case *ast.ValueSpec:
+						for _, id := range spec.Names {
+							named[id.Name] = append(named[id.Name], spec)
+						}
+					}
+				}
+			}
+		}
+	}
+	var out []string
+	seen := map[string]bool{}
+	for todo := []string{target, "TestMain", "init"}; len(todo) > 0; todo = todo[1:] {
+		if seen[todo[0]] {
+			continue
+		}
+		seen[todo[0]] = true
+		for _, n := range named[todo[0]] {
+			var b bytes.Buffer
+			if err := printer.Fprint(&b, fset, n); err != nil {
+				continue // a text that was parsed can be printed
+			}
+			out = append(out, strings.Join(strings.Fields(b.String()), " "))
+			ast.Inspect(n, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					todo = append(todo, id.Name)
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // withInput prints the input that failed behind the results, so that it is in

@@ -75,3 +75,27 @@ func TestFuzzCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestFuzzAlters: a target is another one where its text, or that of what it uses of the tests,
+// changes, and not where other tests do.
+func TestFuzzAlters(t *testing.T) {
+	t.Parallel()
+	const base = "package p\n\nimport \"testing\"\n\nvar limit = 3\n\ntype kit struct{}\n\nfunc (kit) check(t *testing.T) { refuse(t) }\n\nfunc refuse(t *testing.T) {}\n\nfunc FuzzA(f *testing.F) {\n\tf.Fuzz(func(t *testing.T, s string) {\n\t\tif len(s) > limit {\n\t\t\tkit{}.check(t)\n\t\t}\n\t})\n}\n\nfunc TestB(t *testing.T) { other() }\n\nfunc other() {}\n"
+	for _, tt := range []struct {
+		old, now string
+		want     bool
+	}{
+		{"", "", false},
+		{"{ other() }", "{ other(); other() }", false},
+		{"func other() {}", "// other is another one.\nfunc other() { limitless() }\n\nfunc limitless() {}", false},
+		{"if len(s) > limit", "// long\n\t\tif len(s) > limit", false},
+		{"limit = 3", "limit = 2", true},
+		{"refuse(t *testing.T) {}", "refuse(t *testing.T) { t.Fail() }", true},
+		{"kit{}.check(t)", "kit{}.check(t)\n\t\t\tt.Fail()", true},
+	} {
+		files := func(text string) map[string][]byte { return map[string][]byte{"a_test.go": []byte(text)} }
+		if got := goFuzz().Alters(files(base), files(strings.Replace(base, tt.old, tt.now, 1)), ecosystem.FuzzTarget{ID: results.ID{Test: "FuzzA"}}); got != tt.want {
+			t.Errorf("%q: %v, want %v", tt.now, got, tt.want)
+		}
+	}
+}
