@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/regular"
 )
 
@@ -42,7 +43,7 @@ func (r *check) plant(ctx context.Context) error {
 	name := ecosystem.Steps(r.in.Steps()).Unforeseen()
 	done := &Believed{}
 	for _, c := range r.in.Tests[Head] {
-		run, files, why := r.plantsFor(c, name)
+		run, files, why := r.plantsFor(ctx, c, name)
 		if len(files) == 0 && c.Results == nil {
 			continue // that it counts as one test is said already
 		}
@@ -65,22 +66,49 @@ func (r *check) plant(ctx context.Context) error {
 
 // plantsFor are the files for a test command and the command that runs them, or why there
 // are none.
-func (r *check) plantsFor(c ecosystem.Command, name string) (run ecosystem.Command, files []ecosystem.Planted, why string) {
+func (r *check) plantsFor(ctx context.Context, c ecosystem.Command, name string) (run ecosystem.Command, files []ecosystem.Planted, why string) {
 	switch {
 	case c.Results == nil:
 		return c, nil, "its output does not name each test"
+	case r.chooses(c):
+		return c, nil, "it runs only tests with certain names or marks"
 	case languages.ByPackage(c.Eco):
 		return r.plantsInPackages(c, name)
 	case c.Results.Plant == nil:
 		return c, nil, "its files cannot be run by themselves"
 	}
 	run, files = c.Results.Plant(c, ecosystem.Planting{
-		Tree: r.in.Head.Dir, Passing: r.passing(c), Name: name, IsTest: languages.IsTestSource,
+		Tree: r.in.Head.Dir, Passing: slices.DeleteFunc(r.passing(c), func(pkg string) bool { return r.chosenIn(ctx, pkg) }), Name: name, IsTest: languages.IsTestSource,
 		Near: func(file string) bool {
 			return slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
 		},
 	})
 	return run, files, "none of its test files is of a known style"
+}
+
+// selects is what has a runner choose among the tests of its files, by their names or marks,
+// chosen what has it choose tests of a file in the file itself.
+var (
+	selects = pattern.New(`\bgo test\b.*\s-(?:test\.)?(?:run|skip)\b|\b(?:pytest|py\.test|unittest)\b.*\s-[mk]\b|\b(?:jest|vitest)\b.*\s(?:-t|--testNamePattern)\b|\bmocha\b.*\s(?:-g|--grep|-f|--fgrep)\b|\brspec\b.*\s(?:-e|--example|-t|--tag)\b|--test-name-pattern\b`)
+	chosen  = pattern.New(`\b(?:it|test|describe|context|suite)\.only\(|(?m:^\s*(?:fit|fdescribe|fcontext)[ (])`)
+)
+
+// chooses says whether a command of the base and of the head chooses among the tests, of which
+// a planted one is none.
+func (r *check) chooses(c ecosystem.Command) bool {
+	return selects.MatchString(c.Text) && slices.ContainsFunc(r.in.Tests[Base], func(b ecosystem.Command) bool {
+		return b.Eco == c.Eco && b.Unit == c.Unit && selects.MatchString(b.Text)
+	})
+}
+
+// chosenIn says whether a file of tests chooses among them on both sides.
+func (r *check) chosenIn(ctx context.Context, name string) bool {
+	for _, side := range []Side{Base, Head} {
+		if src, err := r.in.ReadFile(ctx, side, name); err != nil || !chosen.Match(src) { // results can name classes
+			return false
+		}
+	}
+	return true
 }
 
 // passing are the packages, as in [ID].Package, of a command all of whose tests pass on

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -32,5 +33,42 @@ func TestJudgePlanted(t *testing.T) {
 	}
 	if want := "the tests of types in c.test-d.ts: a wrong type in one of them is not reported"; !slices.Equal(said, []string{want}) {
 		t.Errorf("said %q", said)
+	}
+}
+
+// TestPlantedAmongChosen: no test is planted for a command that chooses among tests on both sides,
+// nor in a file that does.
+func TestPlantedAmongChosen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"go test ./...": false, "go test -run Unit ./...": true, "go test -json -skip=Slow ./...": true, "A=1 go test -race -run=X ./...": true,
+		"python -m pytest tests": false, "python -m pytest -o x -m unit": true, "pytest -k 'not slow'": true, "python3 -m unittest": false, "pytest --maxfail=1": false,
+		"node_modules/.bin/jest --ci": false, "npx jest -t unit": true, "mocha -t 5000": false, "mocha --grep unit test": true, "vitest run --testNamePattern=a": true,
+		"rspec --tag unit": true, "node --test --test-name-pattern=a": true,
+	} {
+		c := ecosystem.Command{Unit: ".", Text: text}
+		both := &check{in: &Subject{Tests: map[Side][]ecosystem.Command{Base: {c}}}}
+		if got := both.chooses(c); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if head := (&check{in: &Subject{}}); head.chooses(c) {
+			t.Errorf("%s on the head alone chooses", text)
+		}
+	}
+	for _, tt := range []struct {
+		base, head string
+		want       bool
+	}{
+		{"it.only('a', f)", "it.only('a', f)", true},
+		{"it('a', f)", "it.only('a', f)", false},
+		{"  fit 'a' do", "  fit 'a' do", true},
+		{"Item.objects.only('id')\nmodel.fit(x)", "Item.objects.only('id')\nmodel.fit(x)", false},
+	} {
+		r := &check{in: &Subject{Runs: Runs{ReadFile: func(_ context.Context, side Side, _ string) ([]byte, error) {
+			return []byte(map[Side]string{Base: tt.base, Head: tt.head}[side]), nil
+		}}}}
+		if got := r.chosenIn(t.Context(), "a"); got != tt.want {
+			t.Errorf("%q: %v, want %v", tt.head, got, tt.want)
+		}
 	}
 }
