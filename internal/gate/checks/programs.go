@@ -38,8 +38,8 @@ type Programs struct {
 type LineDifference struct {
 	Line     string   `json:"line"`    // as it is typed; "GET / to " before it for a request
 	Request  bool     `json:"request"` // Line is one
-	Path     string   `json:"path"`    // where it stands in the base's tree; empty: nowhere
-	At       int      `json:"at"`
+	Path     string   `json:"path"`    // where it stands in the base's tree; empty: nowhere, or the head has no such file
+	At       int      `json:"at"`      // on the head; 0: it does not stand there
 	Was      string   `json:"was"`
 	Is       string   `json:"is"`
 	Breaks   bool     `json:"breaks"`   // it stands in the base's tree and ends well there, and crashes or hangs on the head

@@ -72,11 +72,8 @@ func readAnswers(text, mark string) served {
 // judgeStart says that a server listens on the base and in no run on the head. It breaks
 // nothing by itself: a change may need what is not here, such as a variable or a database.
 func (u *use) judgeStart(l line, head []served, evidence []string) {
-	_, touched := u.stands(l)
-	d := LineDifference{
-		Line: l.text, Path: l.path, At: l.at, Command: head[0].start, Evidence: evidence, Expected: touched,
-		Was: "answers requests", Is: "does not listen",
-	}
+	d := LineDifference{Line: l.text, Command: head[0].start, Evidence: evidence, Was: "answers requests", Is: "does not listen"}
+	_, d.Expected = u.stands(l, &d)
 	if why := results.FailureLine(head[0].errors); why != "" {
 		d.Is += ": " + shown(why)
 	}
@@ -104,7 +101,7 @@ func (u *use) judgeAnswers(l line, q request, i int, runs map[Side][]served, evi
 		return
 	}
 	d := LineDifference{
-		Line: name, Request: true, Path: q.path, At: q.At, Evidence: evidence, Was: "answers " + strconv.Itoa(base[0].status()),
+		Line: name, Request: true, Evidence: evidence, Was: "answers " + strconv.Itoa(base[0].status()),
 		Command: first.start + " & sleep 3; " + q.Curl(runs[Base][0].port),
 	}
 	switch b, h := base[0], head[0]; {
@@ -131,7 +128,7 @@ func (u *use) judgeAnswers(l line, q request, i int, runs map[Side][]served, evi
 		}
 		d.Was, d.Is = says("answers %s", from), says("answers %s", to)
 	}
-	stands, touched := u.stands(line{path: q.path, at: q.At})
+	stands, touched := u.stands(line{path: q.path, at: q.At}, &d)
 	d.Expected, d.Breaks = touched, d.Breaks && base[0].status() < 400 && stands && !touched
 	u.asked++
 	u.otherwise++

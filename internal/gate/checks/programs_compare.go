@@ -85,8 +85,8 @@ func (u *use) judge(l line, runs map[Side][]run, evidence []string) {
 		u.leave(unsteady, l.text)
 		return
 	}
-	d := LineDifference{Line: l.text, Path: l.path, At: l.at, Command: head[0].step.Command, Evidence: evidence}
-	stands, touched := u.stands(l)
+	d := LineDifference{Line: l.text, Command: head[0].step.Command, Evidence: evidence}
+	stands, touched := u.stands(l, &d)
 	d.Expected = touched
 	switch b, h := base[0], head[0]; {
 	case h.late:
@@ -192,8 +192,8 @@ const (
 )
 
 // stands says whether a command line still stands where it did, and whether the change
-// alters what is around it: in a test or its data, anything.
-func (u *use) stands(l line) (stands, touched bool) {
+// alters what is around it: in a test or its data, anything. It keeps where that is on the head.
+func (u *use) stands(l line, d *LineDifference) (stands, touched bool) {
 	if l.path == "" {
 		return false, false
 	}
@@ -205,13 +205,28 @@ func (u *use) stands(l line) (stands, touched bool) {
 	if err != nil {
 		return false, true // it is not there any more
 	}
+	d.Path = l.path
 	lines := bytes.Split(was, []byte("\n"))
-	stands = l.at <= len(lines) && bytes.Contains(is, bytes.TrimSpace(lines[l.at-1]))
+	if l.at <= len(lines) {
+		d.At = nearest(bytes.Split(is, []byte("\n")), bytes.TrimSpace(lines[l.at-1]), l.at)
+		stands = d.At > 0
+	}
 	if languages.IsTestFile(l.path) || bytes.Equal(was, is) {
 		return stands, !bytes.Equal(was, is)
 	}
 	around := bytes.Join(lines[max(0, l.at-1-linesBefore):min(len(lines), l.at+linesBehind)], []byte("\n"))
 	return stands, !bytes.Contains(is, around)
+}
+
+// nearest is the line with a text that is nearest to a place; 0: there is none.
+func nearest(lines [][]byte, text []byte, at int) int {
+	best := 0
+	for i, line := range lines {
+		if far := func(n int) int { return max(n-at, at-n) }; bytes.Contains(line, text) && (best == 0 || far(i+1) < far(best)) {
+			best = i + 1
+		}
+	}
+	return best
 }
 
 // Bounds of what is looked at of files that a program has written: bytes of all, files.
