@@ -25,7 +25,7 @@ func TestChecksAreDocumented(t *testing.T) {
 	examples := map[string]gate.Result{
 		"probes": {Probes: []gate.Probe{{Title: "repeated and shuffled", Ran: true, Note: "nothing failed"}}},
 		"fuzzing": {Probes: []gate.Probe{{
-			Title: "fuzzing FuzzFirst for 4s", Target: "p FuzzFirst", Ran: true, Note: "fuzzing found an input that fails with the change and passes without it",
+			Title: "fuzzing FuzzFirst", Target: "p FuzzFirst", Ran: true, Note: "fuzzing found an input that fails with the change and passes without it",
 			Regressed: []gate.Case{{}},
 		}}},
 		"planted test": {Believed: &gate.Believed{Planted: 1, Missed: []string{"m/p"}}},

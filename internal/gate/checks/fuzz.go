@@ -139,8 +139,8 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 	found := r.in.Collect(Head, r.in.Head, c, stream, step)
 	_, ran := found[t.ID]
 	p := Probe{
-		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.String(), Command: commands[0].Text,
-		Evidence: []string{step.Evidence}, Ran: ran && !step.TimedOut, Note: "no input failed",
+		Title: "fuzzing " + t.Test, Target: t.String(), Command: commands[0].Text,
+		Evidence: []string{step.Evidence}, Ran: ran && !step.TimedOut, Note: "no input failed in " + each.String(), // not in the title, which names the probe from run to run
 	}
 	switch input := t.by.Input(stream.Rest()); {
 	case step.TimedOut:

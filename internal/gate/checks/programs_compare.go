@@ -94,7 +94,7 @@ func (u *use) judge(l line, runs map[Side][]run, evidence []string) {
 		long := u.limit(Head, 1, runs)
 		d.Breaks = b.exit == 0 && long >= hangTimes*b.took
 		if long < hangTimes*b.took {
-			d.Is += " in " + long.String()
+			d.Is += " in its time"
 		}
 	case h.crashed && !b.crashed:
 		d.Was, d.Is = ends(b), "crashes: "+shown(results.FailureLine(h.err))
