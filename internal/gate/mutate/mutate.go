@@ -36,22 +36,40 @@ func (m Mutant) Apply(src []byte) []byte {
 	return slices.Concat(src[:m.at], []byte(m.Now), src[m.at+len(m.Was):])
 }
 
-// Diff shows the change of src as a patch with the lines that it touches.
+// contextLines are as many lines around a change as "git apply" wants.
+const contextLines = 3
+
+// Diff shows the change of src as a patch, which "git apply" takes.
 func (m Mutant) Diff(src []byte) string {
-	from := bytes.LastIndexByte(src[:m.at], '\n') + 1
-	to := len(src)
-	if i := bytes.IndexByte(src[m.at+len(m.Was):], '\n'); i >= 0 {
-		to = m.at + len(m.Was) + i
+	end := m.at + len(m.Was)
+	from, to := bytes.LastIndexByte(src[:m.at], '\n')+1, len(src)
+	if i := bytes.IndexByte(src[end:], '\n'); i >= 0 {
+		to = end + i + 1
 	}
-	was := strings.Split(string(src[from:to]), "\n")
-	now := strings.Split(string(src[from:m.at])+m.Now+string(src[m.at+len(m.Was):to]), "\n")
+	lines := func(text ...[]byte) []string {
+		all := strings.SplitAfter(string(bytes.Join(text, nil)), "\n")
+		if last := len(all) - 1; all[last] == "" {
+			all = all[:last]
+		}
+		return all
+	}
+	before, behind := lines(src[:from]), lines(src[to:])
+	first := len(before)
+	before, behind = before[max(0, first-contextLines):], behind[:min(len(behind), contextLines)]
+	was, now := lines(src[from:to]), lines(src[from:m.at], []byte(m.Now), src[end:to])
 	var b strings.Builder
-	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", m.Path, m.Path, m.Line, len(was), m.Line, len(now))
-	for _, l := range was {
-		b.WriteString("-" + l + "\n")
-	}
-	for _, l := range now {
-		b.WriteString("+" + l + "\n")
+	at, around := first-len(before)+1, len(before)+len(behind)
+	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", m.Path, m.Path, at, len(was)+around, at, len(now)+around)
+	for _, part := range []struct {
+		sign  string
+		lines []string
+	}{{" ", before}, {"-", was}, {"+", now}, {" ", behind}} {
+		for _, l := range part.lines {
+			b.WriteString(part.sign + strings.TrimSuffix(l, "\n") + "\n")
+			if !strings.HasSuffix(l, "\n") {
+				b.WriteString("\\ No newline at end of file\n")
+			}
+		}
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -102,9 +103,42 @@ func sound(t *testing.T, src []byte, m Mutant) {
 			t.Errorf("%s does not parse: %v\n%s", m, err, m.Diff(src))
 		}
 	}
-	for _, want := range []string{"\n-", "\n+", "@@ -" + strconv.Itoa(m.Line) + ","} {
+	for _, want := range []string{"\n-", "\n+", "@@ -" + strconv.Itoa(max(1, m.Line-contextLines)) + ","} {
 		if !strings.Contains(m.Diff(src), want) {
 			t.Errorf("%s: the diff has no %q:\n%s", m, want, m.Diff(src))
+		}
+	}
+}
+
+// TestDiffApplies: "git apply" takes the patch of each mutant, at the ends of a file as well as
+// in the middle, and without a newline at the end.
+func TestDiffApplies(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is needed")
+	}
+	const text = "def f(a, b):\n    return a + b\n\n\ndef g(a):\n    b = a * 2\n    return b < 3\n\n\ndef h(a):\n    return a == 1\n"
+	for _, src := range []string{text, strings.TrimSuffix(text, "\n"), "f = lambda a: a + 1", "f = lambda a: a + 1\n", "f = lambda a: a + 1\n\n# end"} {
+		list := Of("d/p.py", []byte(src), all([]byte(src)))
+		if len(list) == 0 {
+			t.Errorf("%q has no mutants", src)
+		}
+		for _, m := range list {
+			dir := t.TempDir()
+			name := filepath.Join(dir, "d", "p.py")
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(src), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "git", "apply")
+			cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(m.Diff([]byte(src))), append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+			out, err := cmd.CombinedOutput()
+			got, readErr := os.ReadFile(name)
+			if err != nil || readErr != nil || string(got) != string(m.Apply([]byte(src))) {
+				t.Errorf("%s: %v %v\n%s\n%s", m, err, readErr, out, m.Diff([]byte(src)))
+			}
 		}
 	}
 }
