@@ -94,9 +94,6 @@ func (p *Plan) Elsewhere(sources [][]byte) {
 
 // Undefined are those of the expressions which a compiler says are not there.
 func Undefined(expressions []string, output string) []string {
-	if strings.Contains(output, "too many errors") {
-		return expressions
-	}
 	var out []string
 	for _, e := range expressions {
 		name := regexp.QuoteMeta(e[strings.LastIndexByte(e, '.')+1:])

@@ -11,7 +11,7 @@ import (
 // surface compiles a use of what only the base exports on both sides.
 func (b *behaviour) surface(ctx context.Context, c called) error {
 	plan, ok := c.plan.(behave.Surfaced)
-	if !ok || len(plan.Gone()) == 0 {
+	if !ok || c.by.Uses == nil || len(plan.Gone()) == 0 {
 		return nil
 	}
 	texts := map[string]string{c.by.File(b.test): plan.Uses(b.test)}
@@ -22,7 +22,7 @@ func (b *behaviour) surface(ctx context.Context, c called) error {
 			b.late(c, ctx.Err() == nil)
 			return nil
 		}
-		command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, "")
+		command := c.by.Uses(c.commands[side], c.pkg.ImportPath, b.test)
 		command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
 		out, step, err := b.laid(ctx, side, &c, texts, command, b.in.Exec)
 		if err != nil || step.TimedOut || step.Failed() == (side == Base) {

@@ -25,6 +25,10 @@ type Behaviour struct {
 	// Calls is c as it makes the calls of a plan, all of them or those of which.
 	Calls func(c Command, pkg, test, which string) Command
 
+	// Uses is c as it compiles a use of what is gone, and says all that is not there; nil: that
+	// is not known.
+	Uses func(c Command, pkg, test string) Command
+
 	// Record is c as it runs tests that say what functions are called with; nil: that is
 	// not done.
 	Record func(c Command, pkg string, tests []string) Command

@@ -15,9 +15,9 @@ import (
 )
 
 func goBehaviour() *ecosystem.Behaviour {
-	run := func(c ecosystem.Command, pkg, tests, calls string) ecosystem.Command {
+	run := func(c ecosystem.Command, pkg, tests, calls string, flags ...string) ecosystem.Command {
 		before, _, _ := strings.Cut(c.Text, "go test") // settings
-		argv := slices.Concat([]string{"go", "test"}, goTags([]ecosystem.Command{c}), []string{"-count=1", "-vet=off", "-v", "-run=^" + tests + "$", pkg})
+		argv := slices.Concat([]string{"go", "test"}, goTags([]ecosystem.Command{c}), flags, []string{"-count=1", "-vet=off", "-v", "-run=^" + tests + "$", pkg})
 		if calls != "" {
 			argv = append([]string{"env", "CALLS=" + calls}, argv...)
 		}
@@ -27,7 +27,10 @@ func goBehaviour() *ecosystem.Behaviour {
 	return &ecosystem.Behaviour{
 		Plan:  planGo,
 		File:  func(test string) string { return strings.ToLower(test) + "_test.go" },
-		Calls: run,
+		Calls: func(c ecosystem.Command, pkg, test, which string) ecosystem.Command { return run(c, pkg, test, which) },
+		Uses: func(c ecosystem.Command, pkg, test string) ecosystem.Command {
+			return run(c, pkg, test, "", "-gcflags=-e") // all errors, not ten
+		},
 		Record: func(c ecosystem.Command, pkg string, tests []string) ecosystem.Command {
 			return run(c, pkg, "("+strings.Join(tests, "|")+")", behave.Record)
 		},
