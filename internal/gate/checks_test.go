@@ -13,9 +13,12 @@ func TestFindingsAreKept(t *testing.T) {
 	for i := range reflect.TypeFor[checks.Findings]().NumField() {
 		var found checks.Findings
 		f := reflect.ValueOf(&found).Elem().Field(i)
-		if f.Kind() == reflect.Slice {
+		switch f.Kind() { //nolint:exhaustive // findings have no other
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		} else {
+		default:
 			f.Set(reflect.New(f.Type().Elem()))
 		}
 		r := &runner{res: &Result{}}

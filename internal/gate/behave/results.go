@@ -127,6 +127,7 @@ const (
 	NotMade     = "their parameters cannot be made"
 	NotSteady   = "they differ from themselves"
 	NotCalled   = "they could not be called on both sides"
+	NotAgain    = "they differed, and could not be called again"
 	NotLoaded   = "their modules cannot be loaded"
 	NotReturned = "they return for none of the inputs on the base"
 	NotSame     = "their inputs are not the same on both sides"

@@ -409,6 +409,8 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 	if len(calls) == 0 {
 		return nil
 	}
+	confirmed := map[string]string{} // why a function shows no difference that it showed at first; empty: it does
+	defer func() { b.uncount(compared, tries, confirmed) }()
 	before := len(c.evidence)
 	was, step, err := b.run(ctx, Base, c, behave.Which(callLimit, calls))
 	if err != nil || step.Evidence == "" {
@@ -428,16 +430,48 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 	now := behave.Some(is)
 	for _, f := range compared {
 		for _, k := range tries[f.Key] {
+			again := func(l []behave.Call) bool {
+				return slices.ContainsFunc(l, func(c behave.Call) bool { return c.Name == f.Key && c.Index == k.Index })
+			}
+			if again(old) && again(now) {
+				confirmed[f.Key] = behave.NotSteady
+			}
 			d, ok := b.difference(c, f, k, old, now)
 			if !ok {
 				continue
 			}
+			confirmed[f.Key] = ""
 			d.Command, d.Evidence = step.Command, c.evidence[before:]
 			b.out.Differences = append(b.out.Differences, d)
 			break
 		}
 	}
 	return nil
+}
+
+// uncount takes functions off those that were compared which differed and did not so again, or
+// were not called again: nothing can be said of them.
+func (b *behaviour) uncount(compared []behave.Compared, tries map[string][]behave.Candidate, confirmed map[string]string) {
+	said := map[string]bool{}
+	for _, f := range compared {
+		why, again := confirmed[f.Key]
+		said[f.Name] = again && why == ""
+		switch {
+		case f.Unlike != "" || f.Differing == 0 || said[f.Name]:
+			continue
+		case len(tries[f.Key]) == 0 && said[f.Through]: // its difference is that of what it calls
+		case !again:
+			b.leftOut(behave.NotAgain, f.Name)
+		default:
+			b.leftOut(why, f.Name)
+		}
+		if f.Through == "" {
+			b.out.Functions--
+		} else {
+			b.out.Callers--
+		}
+		b.out.Inputs -= f.Inputs
+	}
 }
 
 // difference is what a function does otherwise with an input, where it does so again.
