@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -21,8 +22,10 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 	if len(files) == 0 || len(m.in.Packages) == 0 {
 		return nil, nil
 	}
+	probed := m.check.probed()
+	m.untested(files, probed)
 	by := map[ecosystem.Group][]string{}
-	for _, p := range m.check.probed() {
+	for _, p := range probed {
 		if took := m.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed; took > slowTests {
 			m.in.NotCovered("mutation of %s: its tests take %s", p.ImportPath, took.Round(1e9))
 			continue
@@ -43,6 +46,24 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 		out = append(out, more...)
 	}
 	return out, nil
+}
+
+// untested says of which changed packages no line is counted: those without tests of their own,
+// where others that changed have some.
+func (m *mutator) untested(files []changedFile, probed []ecosystem.Package) {
+	own := m.owners(files)
+	is := func(p ecosystem.Package) func(ecosystem.Package) bool {
+		return func(q ecosystem.Package) bool { return q.ImportPath == p.ImportPath }
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(own)), func(p ecosystem.Package) bool { return slices.ContainsFunc(probed, is(p)) }) {
+		return // tests that use them are counted
+	}
+	for _, f := range files {
+		p, ok := own[f.path]
+		if ok && !p.HasTests() && !slices.ContainsFunc(probed, is(p)) && len(mutate.Of(f.path, f.src, f.lines)) > 0 {
+			m.in.NotCoveredOnce("mutation of %s: it has no tests of its own", p.ImportPath)
+		}
+	}
 }
 
 // countable says whether the lines of a source can be counted when tests run.
