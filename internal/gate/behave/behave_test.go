@@ -169,6 +169,54 @@ func TestUnsteadyRecorded(t *testing.T) {
 	}
 }
 
+// TestBlocking: functions that never return, and one of which no input can be made without the
+// end of the process, cost no other its turn.
+func TestBlocking(t *testing.T) {
+	t.Parallel()
+	text := "package p\n\nimport \"os\"\n\ntype Stop struct{ n int }\n\nfunc NewStop(n int) *Stop {\n\tos.Exit(3)\n\treturn nil\n}\n\nfunc (s *Stop) N() int { return s.n + CHANGE }\n"
+	for i := 0; i < 12; i++ {
+		text += fmt.Sprintf("\nfunc Block%d(n int) int { return n + CHANGE + <-make(chan int) }\n", i)
+	}
+	text += "\nfunc Last(n int) int { return n + CHANGE }\n"
+	base, head := strings.ReplaceAll(text, "CHANGE", "1"), strings.ReplaceAll(text, "CHANGE", "2")
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	out, err := in(t, map[string]string{"go.mod": old, "a.go": base, "calls_test.go": p.File(zzTestName)}, "CALLS=", "-v", "-run=^"+zzTestName+"$", ".")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got := map[string]string{}
+	for _, f := range p.Compare(All(out), All(out)).Functions {
+		got[f.Name] = f.Unlike
+	}
+	if got["Last"] != "" || got["Block11"] != NotReturned || got["(*Stop).N"] != NotMadeAlive || len(got) != 14 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Of a map with more entries than are compared those are that come first, each time.
+func TestLargeMaps(t *testing.T) {
+	t.Parallel()
+	m := map[int]int{}
+	for i := 0; i < 5000; i++ {
+		m[i] = i
+	}
+	first := zzForm(reflect.ValueOf(m), &zzTable{}, false)
+	for i := 0; i < 5; i++ {
+		if again := zzForm(reflect.ValueOf(m), &zzTable{}, false); again != first {
+			t.Fatalf("%.100s, then %.100s", first, again)
+		}
+	}
+	for i := 5000; i <= zzPairsAll; i++ {
+		m[i] = i
+	}
+	if got := zzForm(reflect.ValueOf(m), &zzTable{}, false); got != "map[…50001]" {
+		t.Errorf("%.100s", got)
+	}
+}
+
 type zzNode struct {
 	next *zzNode
 	name string

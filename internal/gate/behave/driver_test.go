@@ -91,7 +91,9 @@ const (
 	zzForms    = 16 << 10
 	zzFormDeep = 9
 	zzHangs    = 4 // of a function in a pass
-	zzEnds     = 20
+	zzHangsAll = 2 // of one that has not come back so far
+	zzPairs    = 1000
+	zzPairsAll = 50000 // of a map, above which its size stands for all
 )
 
 // What became of a call.
@@ -116,6 +118,9 @@ const (
 	zzSlow  = 250 * time.Millisecond
 	zzTime  = 1500 * time.Millisecond
 )
+
+// zzPassMost is how long a pass may take before functions that it has not come to are left out.
+const zzPassMost = 45 * time.Second
 
 // --- making values
 
@@ -1057,15 +1062,33 @@ func (f *zzFormer) pairs(v reflect.Value, t *zzTable, deep int) {
 		f.seen[p] = true
 		defer delete(f.seen, p)
 	}
-	var out []string
-	for it := v.MapRange(); it.Next() && len(out) < 1000; {
-		one := &zzFormer{soft: f.soft, seen: f.seen, opaque: f.opaque}
-		one.form(it.Key(), t, deep+1)
-		one.b.WriteString(":")
-		one.form(it.Value(), t, deep+1)
-		out = append(out, one.b.String())
+	if v.Len() > zzPairsAll {
+		f.b.WriteString("map[…" + strconv.Itoa(v.Len()) + "]")
+		return
 	}
-	sort.Strings(out)
+	of := func(v reflect.Value) string {
+		one := &zzFormer{soft: f.soft, seen: f.seen, opaque: f.opaque}
+		one.form(v, t, deep+1)
+		return one.b.String()
+	}
+	type pair struct {
+		text string
+		key  reflect.Value
+	}
+	var keys []pair
+	for _, k := range v.MapKeys() {
+		keys = append(keys, pair{of(k), k})
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i].text < keys[j].text })
+	var out []string
+	for i, k := range keys {
+		if i == zzPairs {
+			out = append(out, "…"+strconv.Itoa(v.Len()))
+			break
+		}
+		out = append(out, k.text+":"+of(v.MapIndex(k.key)))
+	}
+	sort.Strings(out) // keys that look alike
 	f.b.WriteString("map[" + strings.Join(out, " ") + "]")
 }
 
@@ -2087,8 +2110,9 @@ const (
 
 // A zzRecord is a line about a call.
 type zzRecord struct {
-	F, I   int
+	F, I   int // the input -1: inputs are made
 	Begins bool
+	Made   int // inputs of the function
 	Call   string // class and hashes
 	Src    string
 	Given  bool
@@ -2102,6 +2126,8 @@ type zzRecord struct {
 type zzAnswer struct {
 	Name     string
 	Makeable bool
+	Late     bool   `json:",omitempty"` // there was no time to begin with it
+	Ended    bool   `json:",omitempty"` // making its inputs ends the process, or does not return
 	Calls    string // of all inputs, nineteen characters each; empty: the answer is about one
 	Given    []int  // indexes of inputs that stand in the tree
 	Taken    []int  // of those that were recorded
@@ -2126,8 +2152,9 @@ func zzMain(t *testing.T, table zzTable) {
 	}
 	first, second := zzPass(&table, "", zzLimit), zzPass(&table, "", zzLimit)
 	for i := range table.funcs {
-		a := zzMerged(first[i], second[i])
-		a.Name = table.funcs[i].name
+		a := zzMerged(first.calls[i], second.calls[i])
+		a.Name, a.Late, a.Ended = table.funcs[i].name, first.late[i] || second.late[i], first.ended[i] || second.ended[i]
+		a.Makeable = a.Makeable || first.made[i] > 0
 		zzPrint(a)
 	}
 }
@@ -2185,7 +2212,7 @@ func zzSome(table *zzTable, which string) {
 			few = few[:8]
 		}
 		list = list[len(few):]
-		var passes []map[int][]zzRecord
+		var passes []zzPassed
 		for _, one := range few {
 			passes = append(passes, zzPass(table, one, limit))
 		}
@@ -2196,7 +2223,8 @@ func zzSome(table *zzTable, which string) {
 	}
 }
 
-func zzSaySome(table *zzTable, first, second map[int][]zzRecord) {
+func zzSaySome(table *zzTable, one, two zzPassed) {
+	first, second := one.calls, two.calls
 	for i := range table.funcs {
 		for j, r := range first[i] {
 			if r.Detail == nil {
@@ -2212,15 +2240,34 @@ func zzSaySome(table *zzTable, first, second map[int][]zzRecord) {
 	}
 }
 
+// A zzPassed is what came of calls, by the places of functions.
+type zzPassed struct {
+	calls       map[int][]zzRecord
+	made        map[int]int  // inputs
+	late, ended map[int]bool // not begun for want of time; the process ended, or hung, while inputs were made
+}
+
 // zzPass makes calls once, beginning again behind each that ends its process.
-func zzPass(table *zzTable, which string, limit time.Duration) map[int][]zzRecord {
-	out := map[int][]zzRecord{}
+func zzPass(table *zzTable, which string, limit time.Duration) zzPassed {
+	p := zzPassed{map[int][]zzRecord{}, map[int]int{}, map[int]bool{}, map[int]bool{}}
+	out := p.calls
 	f, i, skips := 0, 0, ""
-	hangs := map[int]int{}
-	for ends := 0; ends < zzEnds; ends++ {
-		last, how := zzProcess(table, which, limit, fmt.Sprintf("%d:%d:%s", f, i, skips), out)
+	hangs, until := map[int]int{}, time.Now().Add(zzPassMost)
+	for f < len(table.funcs) {
+		if which == "" && time.Now().After(until) {
+			for ; f < len(table.funcs); f++ {
+				p.late[f] = p.made[f] == 0 && len(out[f]) == 0
+			}
+			break
+		}
+		last, how := zzProcess(table, which, limit, fmt.Sprintf("%d:%d:%s", f, i, skips), p)
 		if last == nil {
-			return out
+			break
+		}
+		if last.I < 0 {
+			p.ended[last.F] = true
+			f, i = last.F+1, 0
+			continue
 		}
 		rec := *last
 		rec.Begins, rec.Call = false, how
@@ -2231,14 +2278,14 @@ func zzPass(table *zzTable, which string, limit time.Duration) map[int][]zzRecor
 		f, i = rec.F, rec.I+1
 		if rec.Taken { // what it waits for is in no other process, and for the others neither
 			skips += zzAllTaken(f) + ","
-		} else if hangs[f]++; hangs[f] >= zzHangs {
+		} else if hangs[f]++; hangs[f] >= zzHangs || hangs[f] >= zzHangsAll && hangs[f] == len(out[f]) {
 			f, i = f+1, 0
 		}
 		if key := zzLargest(rec.F, rec.Dims); key != "" { // what is as large in the same place hangs as well
 			skips += key + ","
 		}
 	}
-	return out
+	return p
 }
 
 // zzLargest names the largest argument of an input, and its place; empty: it has none.
@@ -2257,7 +2304,7 @@ func zzLargest(f int, dims []int) string {
 
 // zzProcess runs the calls in a process until it ends. It returns the call in which it
 // did, and how; nil where it came to the end.
-func zzProcess(table *zzTable, which string, limit time.Duration, from string, out map[int][]zzRecord) (*zzRecord, string) {
+func zzProcess(table *zzTable, which string, limit time.Duration, from string, p zzPassed) (*zzRecord, string) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, ""
@@ -2298,13 +2345,20 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, o
 			if json.Unmarshal([]byte(line), &rec) != nil {
 				break
 			}
-			if timer.Stop(); rec.Begins {
+			timer.Stop()
+			switch {
+			case rec.Begins && rec.I >= 0:
 				last = &rec
 				timer.Reset(limit)
-			} else {
-				out[rec.F], last = append(out[rec.F], rec), nil
-				timer.Reset(limit + zzPause)
+				continue
+			case rec.Begins:
+				last = &rec
+			case rec.I < 0:
+				p.made[rec.F], last = rec.Made, nil
+			default:
+				p.calls[rec.F], last = append(p.calls[rec.F], rec), nil
 			}
+			timer.Reset(limit + zzPause)
 		case <-timer.C:
 			how = string(zzHung)
 			cmd.Process.Kill()
@@ -2362,7 +2416,9 @@ func zzChild(table *zzTable, from, which string) {
 			}
 			wanted, _ = strconv.Atoi(one[1])
 		}
+		enc.Encode(zzRecord{F: i, I: -1, Begins: true})
 		inputs, began := zzInputs(table, f), time.Now()
+		enc.Encode(zzRecord{F: i, I: -1, Made: len(inputs)})
 		for j, in := range inputs {
 			if i == first && j < at || wanted >= 0 && j != wanted {
 				continue

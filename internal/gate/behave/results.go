@@ -28,6 +28,8 @@ type Outcome struct {
 type answer struct {
 	Name     string
 	Makeable bool
+	Late     bool   // there was no time to begin with it
+	Ended    bool   // making its inputs ends the process
 	Why      string // its module cannot be loaded; empty: it can
 	Calls    string
 	Given    []int
@@ -127,6 +129,8 @@ const (
 	NotMade     = "their parameters cannot be made"
 	NotSteady   = "they differ from themselves"
 	NotCalled   = "they could not be called on both sides"
+	NotBegun    = "there was no time to call them"
+	NotMadeAlive  = "making their inputs ends the process, or does not end"
 	NotAgain    = "they differed, and could not be called again"
 	NotLoaded   = "their modules cannot be loaded"
 	NotReturned = "they return for none of the inputs on the base"
@@ -168,6 +172,12 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 		return c
 	case was.Why != "" || now.Why != "":
 		c.Unlike = fmt.Sprintf("%s (%s)", NotLoaded, cmp.Or(was.Why, now.Why))
+		return c
+	case was.Late || now.Late:
+		c.Unlike = NotBegun
+		return c
+	case was.Ended || now.Ended:
+		c.Unlike = NotMadeAlive
 		return c
 	case !was.Makeable || !now.Makeable:
 		c.Unlike = NotMade
