@@ -217,6 +217,94 @@ func TestLargeMaps(t *testing.T) {
 	}
 }
 
+const tricky = `package calc
+
+import "time"
+
+type Item struct{ N int }
+
+type Quota struct{ left int }
+
+func NewQuota(n int) (*Quota, error) { return &Quota{n}, nil }
+
+func (q *Quota) Take(what string) string {
+	if what == "a; x.b" {
+		return "c; d"
+	}
+	q.left--
+	return what + "CHANGE"
+}
+
+func (q *Quota) Drop() { q.left -= len("CHANGE") }
+
+func Split(s string) string {
+	if s == "; x." {
+		return "a; b"
+	}
+	return s + "CHANGE"
+}
+
+func At(t *time.Time) string { return "CHANGE" }
+
+func Of(a [2]Item, b *[]Item) string { return "CHANGE" }
+
+func Each(f func(Item, ...Item) error, g *func(Item) int) string { return "CHANGE" }
+
+func Send(c *Quota, n *int, s *string) string { return "CHANGE" }
+
+func Two(n int) (string, error, error) { return "CHANGE", nil, nil }
+
+func Über(n int) float64 { return float64(n) * float64(len("CHANGE")) }
+`
+
+// TestPastedTestsCompile: what is printed to be pasted compiles in its package, with whatever
+// the inputs are made of, and passes on the base.
+func TestPastedTestsCompile(t *testing.T) {
+	t.Parallel()
+	base, head := strings.ReplaceAll(tricky, "CHANGE", "a"), strings.ReplaceAll(tricky, "CHANGE", "bb")
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	run := func(src, which string) string {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": src, "calls_test.go": p.File(zzTestName)}, "CALLS="+which, "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return out
+	}
+	compared := p.Compare(All(run(base, "")), All(run(head, ""))).Functions
+	var calls [][2]int
+	named := map[string]Function{}
+	for _, f := range compared {
+		if f.Unlike != "" || f.Differing == 0 {
+			t.Errorf("%+v", f)
+		}
+		named[f.Name] = f.Function
+		for i, k := range f.Candidates {
+			if i%40 == 0 || i > len(f.Candidates)-3 {
+				calls = append(calls, [2]int{f.At, k.Index})
+			}
+		}
+	}
+	text := "package calc\n\nimport (\n\t\"errors\"\n\t\"math\"\n\t\"reflect\"\n\t\"testing\"\n\t\"time\"\n)\n\nvar _ = []interface{}{errors.New, math.NaN, reflect.DeepEqual, time.Now}\n\n"
+	all := Some(run(base, Which(time.Second, calls)))
+	for i, c := range all {
+		one := p.Test(named[c.Name], c)
+		at := strings.Index(one, "AsBefore(")
+		if at < 0 {
+			t.Fatalf("%+v", c)
+		}
+		text += one[:at] + fmt.Sprint(i) + one[at:] + "\n"
+	}
+	if len(all) < 20 {
+		t.Errorf("only %d calls", len(all))
+	}
+	if out, err := in(t, map[string]string{"go.mod": old, "a.go": base, "a_test.go": text}, "A=", "."); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, text)
+	}
+}
+
 type zzNode struct {
 	next *zzNode
 	name string

@@ -79,7 +79,7 @@ type zzKnown struct {
 // A zzValue makes a value, a new one each time, because functions change what they get.
 type zzValue struct {
 	src  string
-	prep string // statements before src
+	prep []string // statements before src
 	make func() reflect.Value
 }
 
@@ -274,9 +274,14 @@ func (m *zzMaker) fresh(t reflect.Type, deep int) []zzValue {
 		out := []zzValue{}
 		for _, v := range m.values(t.Elem(), deep+1) {
 			v := v
+			name := zzName(t.Elem())
 			src := "&" + v.src
-			if t.Elem().Kind() != reflect.Struct {
-				src = "func() " + zzName(t) + " { x := " + zzName(t.Elem()) + "(" + v.src + "); return &x }()"
+			if !strings.HasPrefix(v.src, name+"{") {
+				x := v.src
+				if t.Elem().Kind() != reflect.Struct {
+					x = zzTypeOf(t.Elem()) + "(" + x + ")"
+				}
+				src = "func() " + zzName(t) + " { x := " + x + "; return &x }()"
 			}
 			out = append(out, zzValue{src: src, make: func() reflect.Value {
 				p := reflect.New(t.Elem())
@@ -721,7 +726,7 @@ func (m *zzMaker) after(v zzValue, t reflect.Type, name string, f reflect.Value,
 	var out []zzValue
 	for _, at := range zzTuples(lists, 4, 0) {
 		args := zzPick(lists, at)
-		prep := "x := " + v.src + "; x." + name + "(" + zzSources(lists, at, f.Type().IsVariadic()) + ")"
+		prep := []string{"x := " + v.src, "x." + name + "(" + zzSources(lists, at, f.Type().IsVariadic()) + ")"}
 		out = append(out, zzValue{src: "x", prep: prep, make: func() reflect.Value {
 			x := v.make()
 			zzCall(f, append([]reflect.Value{x}, args()...))
@@ -807,7 +812,9 @@ func zzTuples(lists [][]zzValue, most, more int) [][]int {
 
 // A zzInput is what a function is called with.
 type zzInput struct {
-	src   string // of the call
+	src   string // of the call, behind the statements that it needs
+	prep  []string
+	call  string // without those; empty: as src
 	at    []int  // in the lists of values; nil: it stands in the tree
 	make  func() []reflect.Value
 	given bool // it stands in the tree of the base
@@ -854,21 +861,22 @@ func zzInputs(t *zzTable, f *zzFunc) (out []zzInput) {
 	}
 	lists = append(lists, rest...)
 	for _, at := range zzTuples(lists, zzMost-zzRandom, zzRandom) {
-		out = append(out, zzInput{src: zzExpression(f, ft, lists, at), at: at, make: zzPick(lists, at)})
+		prep, call := zzExpression(f, ft, lists, at)
+		out = append(out, zzInput{src: strings.Join(append(append([]string{}, prep...), call), "; "), prep: prep, call: call, at: at, make: zzPick(lists, at)})
 	}
 	return out
 }
 
 // zzExpression is a call as Go has it, behind the statements that it needs.
-func zzExpression(f *zzFunc, ft reflect.Type, lists [][]zzValue, at []int) string {
+func zzExpression(f *zzFunc, ft reflect.Type, lists [][]zzValue, at []int) (prep []string, call string) {
 	if !f.method {
-		return f.name + "(" + zzSources(lists, at, ft.IsVariadic()) + ")"
+		return nil, f.name + "(" + zzSources(lists, at, ft.IsVariadic()) + ")"
 	}
 	recv := lists[0][at[0]]
 	name := f.name[strings.LastIndex(f.name, ".")+1:]
 	args := zzSources(lists[1:], at[1:], ft.IsVariadic())
-	if recv.prep != "" {
-		return recv.prep + "; x." + name + "(" + args + ")"
+	if len(recv.prep) > 0 {
+		return recv.prep, "x." + name + "(" + args + ")"
 	}
 	src := recv.src
 	if strings.HasPrefix(src, "&") || src == "nil" || strings.HasPrefix(src, "*") {
@@ -877,7 +885,7 @@ func zzExpression(f *zzFunc, ft reflect.Type, lists [][]zzValue, at []int) strin
 	if src == "(nil)" {
 		src = "(" + zzName(ft.In(0)) + ")(nil)"
 	}
-	return src + "." + name + "(" + args + ")"
+	return nil, src + "." + name + "(" + args + ")"
 }
 
 func zzTries(in zzInput) (ok bool) {
@@ -903,22 +911,78 @@ func zzConvert(a interface{}, t reflect.Type) reflect.Value {
 
 // zzName is a type as the package writes it.
 func zzName(t reflect.Type) string {
-	if p := zzPkgPath(); t.PkgPath() == p && t.Name() != "" {
-		return t.Name()
+	if t.Name() != "" {
+		if t.PkgPath() == zzPkgPath() {
+			return zzNear(t.Name())
+		}
+		return zzNear(t.String())
 	}
 	switch t.Kind() {
 	case reflect.Ptr:
 		return "*" + zzName(t.Elem())
 	case reflect.Slice:
-		if t.Name() == "" {
-			return "[]" + zzName(t.Elem())
-		}
+		return "[]" + zzName(t.Elem())
+	case reflect.Array:
+		return "[" + strconv.Itoa(t.Len()) + "]" + zzName(t.Elem())
 	case reflect.Map:
-		if t.Name() == "" {
-			return "map[" + zzName(t.Key()) + "]" + zzName(t.Elem())
+		return "map[" + zzName(t.Key()) + "]" + zzName(t.Elem())
+	case reflect.Chan:
+		return map[reflect.ChanDir]string{reflect.BothDir: "chan ", reflect.RecvDir: "<-chan ", reflect.SendDir: "chan<- "}[t.ChanDir()] + zzName(t.Elem())
+	case reflect.Func:
+		var ins, outs []string
+		for i := 0; i < t.NumIn(); i++ {
+			in := zzName(t.In(i))
+			if t.IsVariadic() && i == t.NumIn()-1 {
+				in = "..." + zzName(t.In(i).Elem())
+			}
+			ins = append(ins, in)
 		}
+		for i := 0; i < t.NumOut(); i++ {
+			outs = append(outs, zzName(t.Out(i)))
+		}
+		text := "func(" + strings.Join(ins, ", ") + ")"
+		switch {
+		case len(outs) == 1:
+			text += " " + outs[0]
+		case len(outs) > 1:
+			text += " (" + strings.Join(outs, ", ") + ")"
+		}
+		return text
 	}
 	return t.String()
+}
+
+// zzTypeOf is a type as it stands in a conversion.
+func zzTypeOf(t reflect.Type) string {
+	if name := zzName(t); t.Name() == "" && (t.Kind() == reflect.Ptr || t.Kind() == reflect.Func || t.Kind() == reflect.Chan) {
+		return "(" + name + ")"
+	}
+	return zzName(t)
+}
+
+// zzNear is the name of a type whose arguments have import paths in it, with the names of
+// packages in place of those.
+func zzNear(name string) string {
+	i := strings.Index(name, "[")
+	if i < 0 {
+		return name
+	}
+	out, word := name[:i], ""
+	for _, c := range name[i:] {
+		if !strings.ContainsRune("[],*() ", c) {
+			word += string(c)
+			continue
+		}
+		out, word = out+zzLast(word)+string(c), ""
+	}
+	return out
+}
+
+func zzLast(word string) string {
+	if rest := strings.TrimPrefix(word, zzPkgPath()+"."); rest != word {
+		return rest
+	}
+	return word[strings.LastIndex(word, "/")+1:]
 }
 
 // --- what can be seen of values
@@ -1790,7 +1854,8 @@ func zzRecordedCall(f *zzFunc, ft reflect.Type, args []reflect.Value) (string, b
 		}
 		lists, at = append(lists, []zzValue{{src: src}}), append(at, 0)
 	}
-	return zzExpression(f, ft, lists, at), form
+	_, call := zzExpression(f, ft, lists, at)
+	return call, form
 }
 
 // zzLiteral is a value, or what it points to, as Go writes it, where it can.
@@ -1964,19 +2029,26 @@ func zzPrinted(f *os.File) string {
 
 // zzCheck writes what a call returned as statements of a test.
 func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
+	call := in.call
+	if call == "" {
+		call = in.src
+	}
+	out := append([]string{}, in.prep...)
 	if len(res) == 0 {
-		return []string{in.src}
+		return append(out, call)
 	}
-	prep, call := "", in.src
-	if i := strings.LastIndex(call, "; x."); i >= 0 && f.method {
-		prep, call = call[:i], call[i+2:]
+	var checks, names []string
+	fails := 0
+	for _, r := range res {
+		if r.Type() == zzErrorType {
+			fails++
+		}
 	}
-	var out, names []string
-	if prep != "" {
-		out = append(out, strings.Split(prep, "; ")...)
-	}
-	var checks []string
 	for i, r := range res {
+		err := "err"
+		if fails > 1 {
+			err += strconv.Itoa(i + 1)
+		}
 		name := "got"
 		if len(res) > 1 {
 			name += strconv.Itoa(i + 1)
@@ -1984,13 +2056,13 @@ func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
 		check := ""
 		switch {
 		case r.Type() == zzErrorType && r.IsNil():
-			name, check = "err", "if err != nil {\n\tt.Errorf(\"error %v, want none\", err)\n}"
+			name, check = err, "if "+err+" != nil {\n\tt.Errorf(\"error %v, want none\", "+err+")\n}"
 		case r.Type() == zzErrorType:
-			name, check = "err", "if err == nil {\n\tt.Error(\"no error\")\n}"
+			name, check = err, "if "+err+" == nil {\n\tt.Error(\"no error\")\n}"
 			least := ""
 			for known, e := range t.errs {
 				if e != nil && errors.Is(r.Interface().(error), e) && (least == "" || known < least) {
-					least, check = known, "if !errors.Is(err, " + known + ") {\n\tt.Errorf(\"got %v, want " + known + "\", err)\n}"
+					least, check = known, "if !errors.Is("+err+", "+known+") {\n\tt.Errorf(\"got %v, want "+known+"\", "+err+")\n}"
 				}
 			}
 		case r.Kind() == reflect.Float64 && (math.IsNaN(r.Float()) || math.IsInf(r.Float(), 0)):

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
@@ -286,7 +288,7 @@ func (o Outcome) OnPurpose() bool { return !o.Fault && o.Class != "h" }
 // those that can fail is not what holds that as well.
 func (o Outcome) Held(now Outcome) bool {
 	return !now.Returned() || slices.ContainsFunc(o.Check, func(s string) bool {
-		anyError := strings.HasPrefix(s, "if err == nil") && now.Class == "e"
+		anyError := strings.HasPrefix(s, "if err") && strings.Contains(s, " == nil {") && now.Class == "e"
 		return demands.MatchString(s) && !slices.Contains(now.Check, s) && !anyError
 	})
 }
@@ -323,9 +325,9 @@ func (p Plan) Test(f Function, was Call) string {
 	if len(was.Check) == 0 {
 		return ""
 	}
-	name := strings.ToUpper(f.plain[:1]) + f.plain[1:]
+	name := capital(f.plain)
 	if f.owner != "" {
-		name = strings.ToUpper(f.owner[:1]) + f.owner[1:] + name
+		name = capital(f.owner) + name
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "func Test%sAsBefore(t *testing.T) {\n", name)
@@ -333,12 +335,17 @@ func (p Plan) Test(f Function, was Call) string {
 		b.WriteString("\t" + strings.ReplaceAll(statement, "\n", "\n\t") + "\n")
 	}
 	fmt.Fprintf(&b, "\t// without the change it %s\n}\n", was.Says())
-	for name, method := range map[string]string{"brokenWriter": "Write", "brokenReader": "Read"} {
-		if strings.Contains(was.Src, name+"{}") {
+	for _, method := range []string{"Read", "Write"} {
+		if name := map[string]string{"Read": "brokenReader", "Write": "brokenWriter"}[method]; strings.Contains(was.Src, name+"{}") {
 			fmt.Fprintf(&b, "\ntype %s struct{}\n\nfunc (%s) %s([]byte) (int, error) { return 0, errors.New(\"broken\") }\n", name, name, method)
 		}
 	}
 	return b.String()
+}
+
+func capital(name string) string {
+	first, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[n:]
 }
 
 // Named says whether a test is one of those that have a name in a source, by the name that
