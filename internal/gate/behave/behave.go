@@ -90,6 +90,7 @@ type side struct {
 	named   map[string][]*declared // by the name without a receiver
 	names   []string               // of these, sorted
 	types   map[string]string      // text of declarations, by name
+	shapes  map[string]string      // of these and of those with type parameters
 	values  map[string]string      // of variables and constants
 	specs   map[string]ast.Node    // their declarations
 	errs    map[string]bool
@@ -162,14 +163,11 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 		}
 	}
 	for name, text := range now.types {
-		switch {
-		case was.types[name] == "":
-		case was.types[name] != text:
-			p.opaque = append(p.opaque, name)
-		case hasMethods(now, name) && hasMethods(was, name):
+		if was.types[name] == text && hasMethods(now, name) && hasMethods(was, name) {
 			p.types = append(p.types, name)
 		}
 	}
+	p.opaque = reshaped(was, now)
 	for name := range now.errs {
 		if was.errs[name] {
 			p.errs = append(p.errs, name)
@@ -180,6 +178,30 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 	}
 	p.surface(was, now)
 	return p, len(p.Functions)+len(p.gone) > 0
+}
+
+// reshaped are the types that both sides declare, each in its own way.
+func reshaped(was, now *side) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(now.shapes)) {
+		if old := was.shapes[name]; old != "" && old != now.shapes[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Beside takes the files of another package that the change alters, on both sides: contents of
+// types that it declares otherwise are not compared either.
+func (p *Plan) Beside(importPath string, base, head map[string][]byte) {
+	was, ok1 := parse(base)
+	now, ok2 := parse(head)
+	if !ok1 || !ok2 {
+		return
+	}
+	for _, name := range reshaped(was, now) {
+		p.opaque = append(p.opaque, importPath+"."+name)
+	}
 }
 
 // function is what is known of one that changed.
@@ -333,7 +355,7 @@ func hasMethods(s *side, name string) bool {
 
 func parse(files map[string][]byte) (*side, bool) {
 	s := &side{
-		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, types: map[string]string{},
+		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, types: map[string]string{}, shapes: map[string]string{},
 		values: map[string]string{}, specs: map[string]ast.Node{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -401,8 +423,9 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
+				s.shapes[spec.Name.Name] = s.tokens(spec)
 				if spec.TypeParams == nil {
-					s.types[spec.Name.Name] = s.tokens(spec)
+					s.types[spec.Name.Name] = s.shapes[spec.Name.Name]
 				}
 			case *ast.ValueSpec:
 				for i, id := range spec.Names {

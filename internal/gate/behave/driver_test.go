@@ -985,6 +985,18 @@ func zzLast(word string) string {
 	return word[strings.LastIndex(word, "/")+1:]
 }
 
+// zzTypeKey names a type without its arguments: by its name where it is of the package.
+func zzTypeKey(t reflect.Type) string {
+	name := t.Name()
+	if i := strings.Index(name, "["); i > 0 {
+		name = name[:i]
+	}
+	if p := t.PkgPath(); p != zzPkgPath() {
+		return p + "." + name
+	}
+	return name
+}
+
 // --- what can be seen of values
 
 type zzFormer struct {
@@ -1016,7 +1028,7 @@ func (f *zzFormer) form(v reflect.Value, t *zzTable, deep int) {
 		return
 	}
 	v = zzOpen(v)
-	if f.opaque[v.Type().Name()] && v.Type().PkgPath() == zzPkgPath() {
+	if v.Type().Name() != "" && f.opaque[zzTypeKey(v.Type())] {
 		f.b.WriteString(v.Type().Name() + "{…}")
 		return
 	}
@@ -1058,8 +1070,12 @@ func (f *zzFormer) form(v reflect.Value, t *zzTable, deep int) {
 		f.pairs(v, t, deep)
 	case reflect.Struct:
 		f.b.WriteString("{")
-		for i := 0; i < v.NumField(); i++ {
-			if i > 0 {
+		other := v.Type().Name() != "" && v.Type().PkgPath() != zzPkgPath()
+		for i, n := 0, 0; i < v.NumField(); i++ {
+			if other && v.Field(i).IsZero() {
+				continue // the other side may have another version of the package, without that
+			}
+			if n++; n > 1 {
 				f.b.WriteString(" ")
 			}
 			f.b.WriteString(v.Type().Field(i).Name + ":")
@@ -1499,9 +1515,9 @@ func (w *zzWriter) code(v reflect.Value, deep int) interface{} {
 // not: the change declares them differently.
 func (w *zzWriter) special(v reflect.Value) (interface{}, bool) {
 	t := v.Type()
-	if t.PkgPath() == zzPkgPath() {
-		for _, name := range w.t.opaque {
-			if t.Name() == name {
+	if t.Name() != "" {
+		for _, key := range w.t.opaque {
+			if key == zzTypeKey(t) {
 				panic(zzUnfit{})
 			}
 		}
@@ -2184,7 +2200,7 @@ const (
 type zzRecord struct {
 	F, I   int // the input -1: inputs are made
 	Begins bool
-	Made   int // inputs of the function
+	Made   int    // inputs of the function
 	Call   string // class and hashes
 	Src    string
 	Given  bool

@@ -35,7 +35,7 @@ type answer struct {
 	Why      string // its module cannot be loaded; empty: it can
 	Calls    string
 	Given    []int
-	Taken    []int  // indexes of inputs that were recorded
+	Taken    []int            // indexes of inputs that were recorded
 	Stands   map[int][]string // tests of the head in which an input stands, by its index
 	Index    int
 	Src      string
@@ -120,23 +120,23 @@ type Candidate struct {
 	Index int
 	Kind  Kind
 	Hangs bool
-	Base  bool // it stands in the base's tree
-	Taken bool // it was recorded while the base's tests ran
+	Base  bool     // it stands in the base's tree
+	Taken bool     // it was recorded while the base's tests ran
 	Tests []string // of the head in which it stands, where the driver says so
 }
 
 // Why nothing was compared.
 const (
-	Resigned    = "their signatures changed, or they have type parameters"
-	NotMade     = "their parameters cannot be made"
-	NotSteady   = "they differ from themselves"
-	NotCalled   = "they could not be called on both sides"
-	NotBegun    = "there was no time to call them"
-	NotMadeAlive  = "making their inputs ends the process, or does not end"
-	NotAgain    = "they differed, and could not be called again"
-	NotLoaded   = "their modules cannot be loaded"
-	NotReturned = "they return for none of the inputs on the base"
-	NotSame     = "their inputs are not the same on both sides"
+	Resigned     = "their signatures changed, or they have type parameters"
+	NotMade      = "their parameters cannot be made"
+	NotSteady    = "they differ from themselves"
+	NotCalled    = "they could not be called on both sides"
+	NotBegun     = "there was no time to call them"
+	NotMadeAlive = "making their inputs ends the process, or does not end"
+	NotAgain     = "they differed, and could not be called again"
+	NotLoaded    = "their modules cannot be loaded"
+	NotReturned  = "they return for none of the inputs on the base"
+	NotSame      = "their inputs are not the same on both sides"
 )
 
 // Compare holds the answers of both sides against each other.

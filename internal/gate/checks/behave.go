@@ -117,6 +117,8 @@ type behaviour struct {
 	until time.Time
 	test  string
 	fresh bool // both sides are as they were prepared
+
+	touched []ecosystem.Package // in which files changed
 }
 
 // A called is one package whose functions are called.
@@ -163,6 +165,7 @@ func (b *behaviour) places() []called {
 	inside := ecosystem.Touched(b.in.Packages, b.in.Change.Paths())
 	for _, p := range b.in.Packages {
 		if inside[p.ImportPath] {
+			b.touched = append(b.touched, p)
 			out = append(out, called{pkg: p, by: languages.Named(p.Eco).Behaviour})
 		}
 	}
@@ -218,7 +221,7 @@ func (b *behaviour) plan(c called) (called, bool, error) {
 	}
 	defer head.Close()
 	var ok bool
-	if c.plan, ok = c.by.Plan(regular.FS(base), regular.FS(head), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head]}); !ok && c.plan != nil {
+	if c.plan, ok = c.by.Plan(regular.FS(base), regular.FS(head), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head], Packages: b.touched}); !ok && c.plan != nil {
 		b.uncalled(c.plan)
 	}
 	return c, ok, nil

@@ -39,6 +39,8 @@ type Calling struct {
 	Dir     string   // of the package or of the project, in the repository
 	Files   []string // that changed there, by file
 	Command Command  // that tests it
+
+	Packages []Package // all that the change alters
 }
 
 // Bounds of the texts that are handed to a driver.

@@ -37,6 +37,9 @@ func goBehaviour() *ecosystem.Behaviour {
 	}
 }
 
+// maxBeside bounds the packages that are looked at for types that the change declares otherwise.
+const maxBeside = 50
+
 // maxCorpus bounds the files of a fuzz target that are read.
 const maxCorpus = 40
 
@@ -57,6 +60,11 @@ func planGo(base, head fs.FS, at ecosystem.Calling) (behave.Planned, bool) {
 		p.Hide()
 	}
 	p.Elsewhere(otherGoFiles(head, dir, now))
+	for _, other := range at.Packages[:min(len(at.Packages), maxBeside)] {
+		if other.Dir != dir {
+			p.Beside(other.ImportPath, goFiles(base, other.Dir, tags), goFiles(head, other.Dir, tags))
+		}
+	}
 	targets, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz")) // a folder that is not there has none
 	for _, t := range targets {
 		var files [][]byte
