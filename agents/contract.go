@@ -131,7 +131,7 @@ test "$got" = 404
 
 const serverInOne = "A server ends with the command that starts it, so start, wait, probe and check in one command:\n\n" + serverFence
 
-const bothSides = "The same probe on both sides, and a base that you may change, in a copy that the command removes:\n\n```bash\n" + `for tree in "$PWD" "$YCBOT_BASE"; do (cd "$tree" && sh run.sh --flag); echo "exit $?"; done
-d=$(mktemp -d "$TMPDIR/base.XXXX"); trap 'chmod -R u+w "$d"; rm -rf "$d"' EXIT
+const bothSides = "The same probe on both sides, and a base that you may change, in a copy that the command removes:\n\n```bash\n" + `(cd "$YCBOT_BASE" && sh run.sh --flag); echo "base: exit $?"; sh run.sh --flag
+` + "```\n\n```bash\n" + `d=$(mktemp -d "$TMPDIR/base.XXXX"); trap 'chmod -R u+w "$d"; rm -rf "$d"' EXIT
 cp -R "$YCBOT_BASE/." "$d" && chmod -R u+w "$d" && cd "$d" && make test
 ` + "```\n"

@@ -41,7 +41,7 @@ func maskedStmts(stmts []*syntax.Stmt) string {
 		if strictness(s) && setsErrexit(s) {
 			strict = true
 		}
-		if strict || !judges(s) {
+		if behind := stmts[i+1:]; strict || !judges(s) || stops(s) || inBase(s) || captured(s, behind) || statusKept(behind) || built(s, behind) {
 			continue
 		}
 		// What is started in the background and waited for is a server, mostly.
@@ -65,10 +65,7 @@ func maskedStmt(s *syntax.Stmt) string {
 	case *syntax.Subshell:
 		return maskedStmts(x.Stmts)
 	case *syntax.IfClause:
-		if slices.ContainsFunc(x.Cond, judges) {
-			return "the condition of an if decides nothing about the exit code"
-		}
-		return maskedStmts(x.Then)
+		return maskedIf(x)
 	case *syntax.ForClause:
 		if slices.ContainsFunc(x.Do, tests) && !leaves(x.Do) {
 			return "only the last round of the loop decides the exit code"
@@ -109,6 +106,161 @@ func maskedBinary(b *syntax.BinaryCmd) string {
 		}
 		return maskedStmt(b.Y)
 	}
+}
+
+// maskedIf looks at an if whose exit code counts. Its condition decides where one of its
+// branches ends with another code than 0.
+func maskedIf(x *syntax.IfClause) string {
+	judged, fails := false, false
+	for c := x; c != nil; c = c.Else {
+		judged = judged || slices.ContainsFunc(c.Cond, judges)
+		if ends(c.Then, "exit", "return", "false") {
+			fails = true
+		} else if why := maskedStmts(c.Then); why != "" {
+			return why
+		}
+	}
+	if judged && !fails {
+		return "the condition of an if decides nothing about the exit code"
+	}
+	return ""
+}
+
+// stops reports whether a statement ends the script with another code than 0 where what
+// it runs says so, so that nothing behind it hides that.
+func stops(s *syntax.Stmt) bool {
+	switch x := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		switch x.Op {
+		case syntax.AndStmt:
+			return ends([]*syntax.Stmt{x.Y}, "exit", "return")
+		case syntax.OrStmt:
+			if cannotFail(x.X) {
+				return false
+			}
+			if c, ok := x.Y.Cmd.(*syntax.CallExpr); ok && len(c.Args) == 1 && slices.Contains([]string{"exit", "return"}, first(x.Y)) {
+				return true // with the code of what failed
+			}
+			return ends([]*syntax.Stmt{x.Y}, "exit", "return")
+		default: // a pipe, whose stages end themselves alone
+		}
+	case *syntax.IfClause:
+		for c := x; c != nil; c = c.Else {
+			if ends(c.Then, "exit", "return") {
+				return true
+			}
+		}
+	case *syntax.Block:
+		return leaves(x.Stmts)
+	case *syntax.ForClause:
+		return leaves(x.Do)
+	case *syntax.WhileClause:
+		return leaves(x.Do)
+	}
+	return false
+}
+
+// ends reports whether the last of some statements is one of words, with a code that may
+// be another than 0.
+func ends(stmts []*syntax.Stmt, words ...string) bool {
+	if len(stmts) == 0 {
+		return false
+	}
+	switch x := stmts[len(stmts)-1].Cmd.(type) {
+	case *syntax.Block:
+		return ends(x.Stmts, words...)
+	case *syntax.CallExpr:
+		word := first(stmts[len(stmts)-1])
+		return slices.Contains(words, word) && (word == "false" || len(x.Args) > 1 && x.Args[1].Lit() != "0")
+	}
+	return false
+}
+
+// captured reports whether a statement only keeps what a program prints, and one behind it
+// decides by that. What a runner of tests prints does not stand for how it ended.
+func captured(s *syntax.Stmt, behind []*syntax.Stmt) bool {
+	return keeps(s) && (!tests(s) || runs(s)) && readBehind(s, behind)
+}
+
+// statusKept reports whether the first of some statements keeps how the one before it
+// ended, and one behind it decides by that.
+func statusKept(behind []*syntax.Stmt) bool {
+	if !keeps(behind[0]) {
+		return false
+	}
+	var status []*syntax.Word
+	for _, a := range behind[0].Cmd.(*syntax.CallExpr).Assigns {
+		if a.Value != nil {
+			status = append(status, a.Value)
+		}
+	}
+	return readsStatus(&syntax.CallExpr{Args: status}) && readBehind(behind[0], behind[1:])
+}
+
+// keeps reports whether a statement only sets variables.
+func keeps(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) == 0 && len(c.Assigns) > 0
+}
+
+// readBehind reports whether a statement that decides reads a variable that s sets.
+func readBehind(s *syntax.Stmt, behind []*syntax.Stmt) bool {
+	names := map[string]bool{}
+	for _, a := range s.Cmd.(*syntax.CallExpr).Assigns {
+		if a.Name != nil {
+			names[a.Name.Value] = true
+		}
+	}
+	for i, b := range behind {
+		if !stops(b) && (i < len(behind)-1 || cannotFail(b)) {
+			continue
+		}
+		found := false
+		syntax.Walk(b, func(n syntax.Node) bool {
+			if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && names[p.Param.Value] {
+				found = true
+			}
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// inBase reports whether a statement runs in the prepared base, which decides nothing
+// about the head.
+func inBase(s *syntax.Stmt) bool {
+	switch s.Cmd.(type) {
+	case *syntax.Subshell, *syntax.BinaryCmd:
+	default:
+		return false
+	}
+	found := false
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if x, ok := n.(*syntax.Stmt); ok && isCd(x) {
+			found = found || strings.Contains(keyOf(x), "YCBOT_BASE")
+		}
+		return !found
+	})
+	return found
+}
+
+// built reports whether a statement builds a program that one behind it runs, which cannot
+// hold where the build failed.
+func built(s *syntax.Stmt, behind []*syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	at := slices.IndexFunc(c.Args, func(w *syntax.Word) bool { return w.Lit() == "-o" })
+	if at < 0 || at+1 >= len(c.Args) {
+		return false
+	}
+	program := keyOf(c.Args[at+1])
+	last := behind[len(behind)-1]
+	return len(program) > 1 && !cannotFail(last) && strings.Contains(keyOf(last), program)
 }
 
 // cannotFail reports whether a statement ends with 0 whatever came before.
@@ -164,6 +316,19 @@ func tests(s *syntax.Stmt) bool {
 	return found && !s.Background
 }
 
+// runs reports whether all that a statement has of such commands run the project's
+// program.
+func runs(s *syntax.Stmt) bool {
+	all := true
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && isTest(c) {
+			all = all && len(c.Args) > 1 && c.Args[1].Lit() == "run" && slices.Contains([]string{"go", "dotnet", "mix", "swift"}, c.Args[0].Lit())
+		}
+		return all
+	})
+	return all
+}
+
 func isTest(c *syntax.CallExpr) bool {
 	var words []string
 	for _, w := range c.Args {
@@ -213,17 +378,9 @@ func substitutesTest(c *syntax.CallExpr) bool {
 	return found
 }
 
-// leaves reports whether a loop's body ends the loop on failure.
-func leaves(body []*syntax.Stmt) bool {
-	for _, s := range body {
-		if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.OrStmt {
-			if n := first(b.Y); n == "exit" || n == "break" || n == "return" {
-				return true
-			}
-		}
-	}
-	return false
-}
+// leaves reports whether some statements, such as a loop's body, end the script on failure.
+// A break does not: it ends with 0.
+func leaves(body []*syntax.Stmt) bool { return slices.ContainsFunc(body, stops) }
 
 // first names a statement by its first word.
 func first(s *syntax.Stmt) string {

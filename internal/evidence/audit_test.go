@@ -137,8 +137,12 @@ func TestAudit(t *testing.T) {
 		{"|| exit masks nothing", []ran{{command: "for i in 1 2; do go test ./... || exit 1; done", stdout: okLine}}, claim{command: "for i in 1 2; do go test ./... || exit 1; done", output: okLine}, report.Supported, ""},
 		{"a server and its client", []ran{{command: "./srv & sleep 1; curl -s localhost:1; kill %1", stdout: "hello\n"}}, claim{command: "./srv & sleep 1; curl -s localhost:1; kill %1", output: "hello"}, report.Supported, ""},
 		{"looking before testing", []ran{{command: "ls; go test ./...", stdout: "a.go\n" + okLine}}, claim{command: "ls; go test ./...", output: okLine}, report.Supported, ""},
+		{"a condition that ends the command", []ran{{command: "if go run ./cmd/pay 0; then echo BUG; exit 1; else echo rejected; fi", stdout: "rejected\n"}}, claim{command: "if go run ./cmd/pay 0; then echo BUG; exit 1; else echo rejected; fi", output: "rejected"}, report.Supported, ""},
+		{"a failure in a condition", []ran{{command: "if go test ./...; then echo BUG; fi; go vet ./...", exit: 1, stdout: "BUG\n"}}, claim{command: "if go test ./...; then echo BUG; fi; go vet ./...", output: "BUG", result: "FAIL"}, report.Supported, ""},
+		{"a failure before the last line", []ran{{command: "go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0", exit: 1, stdout: "paid\n"}}, claim{command: "go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0", output: "paid", result: "FAIL"}, report.Supported, ""},
 
 		// Less than is claimed.
+		{"a failure that the command hides", []ran{{command: "go test ./... || true", stdout: failText}}, claim{command: "go test ./... || true", output: "FAIL", result: "FAIL"}, report.Related, "hides its exit"},
 		{"|| true", []ran{{command: "go test ./... || true", stdout: failText}}, claim{command: "go test ./... || true", output: "FAIL"}, report.Related, "hides its exit"},
 		{"; true", []ran{{command: "go test ./...; true", stdout: okLine}}, claim{command: "go test ./...; true", output: okLine}, report.Related, "hides its exit"},
 		{"|| echo", []ran{{command: "go test ./... || echo failed", stdout: okLine}}, claim{command: "go test ./... || echo failed", output: okLine}, report.Related, "hides its exit"},
@@ -254,6 +258,29 @@ func TestAuditMasked(t *testing.T) {
 		"go test ./... || { ls; exit 1; }":  false,
 		"curl -s localhost; echo":           false,
 		"test -f x || exit 1; go vet ./...": false,
+
+		"go test ./... || exit 1; echo ok":                                         false,
+		"go test ./... || true || exit 1; echo ok":                                 true,
+		"if go test ./...; then echo good; else echo bad; exit 1; fi":              false,
+		"if go test ./...; then echo good; else exit 1; fi; echo done":             false,
+		"if ./a; then exit 1; elif go vet ./...; then go test ./... || true; fi":   true,
+		"if go test ./...; then exit 0; fi":                                        true,
+		"(if go test ./...; then exit 1; fi); echo done":                           true,
+		`out=$(go run ./cmd 1 2); [ "$out" = 3 ] || { echo "BUG: $out"; exit 1; }`: false,
+		`out=$(go run ./cmd 1 2); [ "$out" = 3 ]`:                                  false,
+		`out=$(go run ./cmd 1 2); if echo "$out" | grep -q paid; then exit 1; fi`:  false,
+		`out=$(go run ./cmd 1 2); echo "$out"`:                                     true,
+		`out=$(go run ./cmd 1 2); [ "$other" = 3 ]`:                                true,
+		`out=$(go test ./...); echo "$out" | grep -q ok`:                           true,
+		"go test ./... >log; rc=$?; cat log; exit $rc":                             false,
+		"go test ./... >log; rc=$?; cat log":                                       true,
+		`for i in 1 2; do go test ./... || { echo "round $i"; exit 1; }; done`:     false,
+		"for i in 1 2; do if ! go test ./...; then exit 1; fi; done; echo held":    false,
+		"for i in 1 2; do go test ./... || break; done":                            true,
+		"go run ./cmd 0 && { echo BUG; exit 1; }; echo rejected":                   false,
+		"go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0":                         false,
+		"go build -o $TMPDIR/app ./cmd/app\n./run.sh":                              true,
+		`(cd "$YCBOT_BASE" && go test ./x); echo "base: exit $?"; go test ./x`:     false,
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()

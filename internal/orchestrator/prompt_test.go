@@ -110,17 +110,19 @@ func TestRecipesStand(t *testing.T) {
 	for _, tools := range [][]string{{"run_bash"}, {"run_bash", "start_process", "process_output", "stop_process", "screenshot"}} {
 		place := agents.Place(agents.Circumstances{Tools: tools, Exec: true, Cwd: "/w", Base: "/b"})
 		blocks := strings.Split(place, "```bash\n")[1:]
-		if len(blocks) != 2 || strings.Contains(place, "start_process") != (len(tools) > 1) || strings.Contains(place, "screenshot") != (len(tools) > 1) {
+		if len(blocks) != 3 || strings.Contains(place, "start_process") != (len(tools) > 1) || strings.Contains(place, "screenshot") != (len(tools) > 1) {
 			t.Fatalf("%d recipes for %v:\n%s", len(blocks), tools, place)
 		}
-		command, _, _ := strings.Cut(blocks[0], "\n```")
-		command = strings.ReplaceAll(command, "./server", "go run ./cmd/server")
-		audited, err := evidence.Auditor{
-			Log:    []evidence.Record{{ID: "E1", Command: command, Exit: 1, Executed: true}},
-			Output: func(evidence.Record) ([]byte, []byte, error) { return []byte("status 200\n"), nil, nil },
-		}.Audit([]report.AgentCheck{{Title: "x", Commands: []string{command}, Output: "status 200", Quoted: true, Result: report.ResultFail}})
-		if err != nil || audited[0].Support != report.Supported {
-			t.Errorf("%v: %s %s, error %v", tools, audited[0].Support, audited[0].Reason, err)
+		for _, block := range blocks {
+			command, _, _ := strings.Cut(block, "\n```")
+			command = strings.NewReplacer("./server", "go run ./cmd/server", "sh run.sh --flag", "go test ./run").Replace(command)
+			audited, err := evidence.Auditor{
+				Log:    []evidence.Record{{ID: "E1", Command: command, Executed: true}},
+				Output: func(evidence.Record) ([]byte, []byte, error) { return []byte("status 200\n"), nil, nil },
+			}.Audit([]report.AgentCheck{{Title: "x", Commands: []string{command}, Output: "status 200", Quoted: true, Result: report.ResultPass}})
+			if err != nil || audited[0].Support != report.Supported {
+				t.Errorf("%v: %s\n%s %s, error %v", tools, command, audited[0].Support, audited[0].Reason, err)
+			}
 		}
 	}
 	if place := agents.Place(agents.Circumstances{Tools: []string{"grep"}}); strings.Contains(place, "Recipes") {
