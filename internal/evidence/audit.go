@@ -23,6 +23,9 @@ type Auditor struct {
 	// Tree is the oid of the tree that the claims speak of. Records of another
 	// tree only count when they are cited. Empty: all.
 	Tree string
+	// Trees are the paths by which commands can name the worktree. Empty: any absolute path
+	// may be one.
+	Trees []string
 	// Elsewhere are spellings of folders that are not the head, such as the path
 	// of the prepared base and "$YCBOT_BASE". A command that names one is never
 	// taken for the same command without it.
@@ -63,6 +66,7 @@ func (a Auditor) Audit(checks []report.AgentCheck) ([]Audited, error) {
 type match struct {
 	record Record
 	how    likeness
+	exact  bool   // it ran in the folder that the claim names
 	fault  string // what else is wrong with it; empty for nothing
 }
 
@@ -212,13 +216,16 @@ func (a Auditor) one(c report.AgentCheck, command string, cited []match) (*match
 		if !a.mine(r) {
 			continue
 		}
-		how := a.like(claim, readRecord(r), false)
+		ran := readRecord(r)
+		how := a.like(claim, ran, false)
 		if !r.Executed {
 			refused = refused || how == same
 			continue
 		}
-		if how > different && (best == nil || how > best.how || how == best.how && !slices.ContainsFunc(cited, func(m match) bool { return m.record.ID == best.record.ID })) {
-			best = &match{record: r, how: how}
+		exact := a.folder(ran) == a.folder(claim)
+		isCited := func(m match) bool { return m.record.ID == best.record.ID }
+		if how > different && (best == nil || how > best.how || how == best.how && (exact || !best.exact) && !slices.ContainsFunc(cited, isCited)) {
+			best = &match{record: r, how: how, exact: exact}
 		}
 	}
 	switch {

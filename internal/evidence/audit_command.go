@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"cmp"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +30,8 @@ type spelling struct {
 	bare  string   // likewise, without any variables set before it
 	parts []string // keys of the simple commands and pipelines in it
 	raw   string
+	dirs  []string // folders that it goes to first, one after the other
+	cwd   string   // of a record, where it began; empty: it is a claim's, which does not say
 }
 
 // readCommand reads a claimed command.
@@ -40,7 +45,7 @@ func readCommand(command string) spelling {
 		s.bare = s.key
 		return s
 	}
-	s.parts = partKeys(file)
+	s.parts, s.dirs = partKeys(file), firstDirs(file)
 	s.key = keyOf(trimmed(file, benign))
 	file, _ = parseBash(command) // trimmed changed the tree
 	s.bare = keyOf(trimmed(file, func(*syntax.Assign) bool { return true }))
@@ -48,7 +53,11 @@ func readCommand(command string) spelling {
 }
 
 // readRecord reads the command of a record.
-func readRecord(r Record) spelling { return readCommand(recordText(r)) }
+func readRecord(r Record) spelling {
+	s := readCommand(recordText(r))
+	s.cwd = path.Clean(r.Cwd)
+	return s
+}
 
 // recordText is a record's command as a shell would be given it.
 func recordText(r Record) string {
@@ -124,14 +133,85 @@ func (a Auditor) like(claim, ran spelling, cited bool) likeness {
 	return different
 }
 
-// sameFolder keeps what ran elsewhere apart from what ran in the worktree.
+// sameFolder keeps what ran elsewhere apart from what ran in the worktree, and folders of
+// that from each other. A claim that names no folder may be of any in the worktree.
 func (a Auditor) sameFolder(claim, ran spelling) bool {
+	where := a.folder(ran)
+	if open := claim.cwd == "" && len(claim.dirs) == 0; where != a.folder(claim) && !(open && filepath.IsLocal(where)) {
+		return false
+	}
 	for _, e := range a.Elsewhere {
 		if e != "" && strings.Contains(quotes.Replace(ran.raw), e) != strings.Contains(quotes.Replace(claim.raw), e) {
 			return false
 		}
 	}
 	return true
+}
+
+// folder is where a command runs, relative to the worktree; a folder elsewhere is as the
+// command names it.
+func (a Auditor) folder(s spelling) string {
+	at := cmp.Or(s.cwd, ".")
+	for _, dir := range s.dirs {
+		for _, here := range []string{"$PWD", "${PWD}"} {
+			if rest, ok := strings.CutPrefix(dir, here); ok && (rest == "" || rest[0] == '/') {
+				dir = "." + rest
+			}
+		}
+		inTree := false
+		for _, tree := range a.Trees {
+			if rest, ok := strings.CutPrefix(dir, tree); ok && (rest == "" || rest[0] == '/') {
+				dir, inTree = "."+rest, true
+			}
+		}
+		switch {
+		case inTree:
+			at = path.Clean(dir)
+		case path.IsAbs(dir) && len(a.Trees) == 0:
+			at = "."
+		case path.IsAbs(dir), strings.HasPrefix(dir, "$"), strings.HasPrefix(dir, "~"), dir == "-":
+			at = "/" + path.Clean(dir)
+		default:
+			at = path.Join(at, dir)
+		}
+	}
+	return at
+}
+
+// firstDirs are the folders that a script goes to before it does anything.
+func firstDirs(file *syntax.File) []string {
+	var out []string
+	for _, s := range file.Stmts {
+		dirs, only := leadingCds(s)
+		if out = append(out, dirs...); !only {
+			break
+		}
+	}
+	return out
+}
+
+// leadingCds are the folders that a statement goes to first, and whether it does nothing else.
+func leadingCds(s *syntax.Stmt) (dirs []string, only bool) {
+	switch x := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if isCd(s) {
+			if len(x.Args) < 2 {
+				return []string{"~"}, true
+			}
+			return []string{keyOf(x.Args[len(x.Args)-1])}, true
+		}
+		return nil, strictness(s)
+	case *syntax.BinaryCmd:
+		if x.Op != syntax.AndStmt || len(s.Redirs) > 0 || s.Negated || s.Background {
+			return nil, false
+		}
+		if dirs, only = leadingCds(x.X); !only {
+			return dirs, false
+		}
+		more, only := leadingCds(x.Y)
+		return append(dirs, more...), only
+	}
+	return nil, false
 }
 
 var commandCut = pattern.New(`(?m)(?:^|[\s"'])(?:…|\.\.\.|# \.\.\.)(?:[\s"']|$)|…`)
@@ -225,7 +305,7 @@ func trimmed(file *syntax.File, drop func(*syntax.Assign) bool) *syntax.File {
 		file.Stmts = file.Stmts[1:]
 	}
 	for i, s := range file.Stmts {
-		file.Stmts[i] = trimStmt(s)
+		file.Stmts[i] = trimStmt(s, i == 0)
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch x := n.(type) {
@@ -243,22 +323,24 @@ func trimmed(file *syntax.File, drop func(*syntax.Assign) bool) *syntax.File {
 	return file
 }
 
-// trimStmt drops leading "cd … &&" and trailing "| tail" of one statement.
-func trimStmt(s *syntax.Stmt) *syntax.Stmt {
+// trimStmt drops the trailing "| tail" of one statement, and of the first the leading
+// "cd … &&".
+func trimStmt(s *syntax.Stmt, first bool) *syntax.Stmt {
 	b, ok := s.Cmd.(*syntax.BinaryCmd)
 	if !ok || len(s.Redirs) > 0 || s.Negated || s.Background {
 		return s
 	}
 	switch b.Op {
 	case syntax.AndStmt:
-		b.X, b.Y = trimStmt(b.X), trimStmt(b.Y)
-		if isCd(b.X) || strictness(b.X) {
+		_, only := leadingCds(b.X)
+		b.X, b.Y = trimStmt(b.X, first), trimStmt(b.Y, first && only)
+		if first && isCd(b.X) || strictness(b.X) {
 			return b.Y
 		}
 		return s
 	case syntax.Pipe, syntax.PipeAll:
 		if shows(b.Y) {
-			return trimStmt(b.X)
+			return trimStmt(b.X, first)
 		}
 	default:
 	}

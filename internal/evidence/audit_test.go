@@ -236,6 +236,41 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// The same words in another folder are another command.
+func TestAuditFolders(t *testing.T) {
+	t.Parallel()
+	in := func(cwd string) func(*Record) { return func(r *Record) { r.Cwd = cwd } }
+	units := []ran{{command: "npm test", stdout: "api ok\n", change: in("api")}, {command: "npm test", exit: 1, stdout: "web broken\n", change: in("web")}}
+	cds := []ran{{command: "cd api && npm test", stdout: "api ok\n"}, {command: "cd web && npm test", exit: 1, stdout: "web broken\n"}}
+	fixed := []ran{{command: "pytest -q", exit: 1, stdout: "1 failed\n"}, {command: "cd $TMPDIR/fixed && pytest -q", stdout: "1 passed\n"}}
+	for _, tt := range []struct {
+		name  string
+		log   []ran
+		claim claim
+		want  report.Support
+	}{
+		{"a unit by its record", units, claim{command: "npm test", output: "api ok", extra: "**Evidence:** E1"}, report.Supported},
+		{"a unit by its folder", units, claim{command: "cd api && npm test", output: "api ok"}, report.Supported},
+		{"the other one", units, claim{command: "cd web && npm test", output: "api ok"}, report.Absent},
+		{"a folder of the command", cds, claim{command: "cd api && npm test", output: "api ok"}, report.Supported},
+		{"by the tree's path", cds, claim{command: "cd /w/tree/api\nnpm test", output: "api ok"}, report.Supported},
+		{"a folder within another", []ran{{command: "cd web && npm test", stdout: "ok\n"}}, claim{command: "cd api && npm test", output: "ok", extra: "**Evidence:** E1"}, report.Absent},
+		{"a copy that the agent repaired", fixed[1:], claim{command: "pytest -q", output: "1 passed"}, report.Absent},
+		{"that copy, cited", fixed[1:], claim{command: "pytest -q", output: "1 passed", extra: "**Evidence:** E1"}, report.Absent},
+		{"that copy by its name", fixed, claim{command: "cd $TMPDIR/fixed && pytest -q", output: "1 passed"}, report.Supported},
+		{"a copy that the agent damaged", []ran{{command: "go test ./...", stdout: okLine}, {command: "cd $TMPDIR/damaged && go test ./...", exit: 1}}, claim{command: "go test ./...", output: okLine}, report.Supported},
+		{"the root in other words", []ran{{command: "cd /w/tree && go test ./...", stdout: okLine}, {command: "cd . && go test ./...", exit: 1}}, claim{command: "go test ./...", output: okLine, extra: "**Evidence:** E1"}, report.Related},
+	} {
+		tt.claim.title, tt.claim.result = "it holds", "PASS"
+		a := auditor(tt.log)
+		a.Trees = []string{"/w/tree"}
+		got, err := a.Audit(report.ParseAgentReport(tt.claim.text()).Checks)
+		if err != nil || got[0].Support != tt.want {
+			t.Errorf("%s: %+v %v, want %s", tt.name, got, err, tt.want)
+		}
+	}
+}
+
 // A masked exit is distinguished from other shortcomings, for the report.
 func TestAuditMasked(t *testing.T) {
 	t.Parallel()

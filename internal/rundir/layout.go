@@ -120,6 +120,15 @@ func Bases(j *journal.Journal, id string) []string {
 	return out
 }
 
+// TreesOf are the paths by which the commands of an agent could name its tree.
+func TreesOf(j *journal.Journal, id string) []string {
+	var out []string
+	for _, roots := range workspaces(j, id) {
+		out = append(out, roots.Tree)
+	}
+	return out
+}
+
 // RootsOf are the folders that the command of a record may name: those that the
 // record has, or else those of the agent that ran it.
 func RootsOf(j *journal.Journal, r evidence.Record) evidence.Roots {
