@@ -129,9 +129,32 @@ func short(word, option string) bool {
 	return word == option || len(word) > 3 && strings.HasPrefix(word, "--") && strings.HasPrefix(option, word)
 }
 
+// triesOnly says whether a command of git only says what it would do: by an option that
+// cannot be the value of another.
+func triesOnly(sub string, rest []string) bool {
+	var flags []string
+	switch sub {
+	case "add", "stage", "rm", "mv", "push":
+		flags = []string{"-n", "--dry-run"}
+	case "commit":
+		flags = []string{"--dry-run"}
+	}
+	tried := false
+	for i, a := range rest {
+		if a == "--" || a == "--no-dry-run" {
+			return tried && a == "--"
+		}
+		tried = tried || slices.Contains(flags, a) && (i == 0 || !strings.HasPrefix(rest[i-1], "-"))
+	}
+	return tried
+}
+
 // gitMutates says whether a command of git changes history, refs, configuration or the
 // index, or sends something away.
 func gitMutates(sub string, rest []string) bool {
+	if triesOnly(sub, rest) {
+		return false
+	}
 	rest = withoutValues(sub, rest)
 	first, operands := "", 0
 	for _, a := range rest {
@@ -161,9 +184,11 @@ func gitMutates(sub string, rest []string) bool {
 	switch sub {
 	case "add", "am", "checkout", "checkout-index", "cherry-pick", "commit", "commit-tree", "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "gc", "merge",
 		"mktag", "mktree", "mv", "pack-refs", "prune", "pull", "push", "read-tree", "rebase", "repack", "replace", "reset", "revert", "rm", "send-email", "send-pack",
-		"stage", "subtree", "svn", "switch", "unpack-objects", "update-index", "update-ref", "write-tree", "lfs", "p4", "citool", "gui", "imap-send", "http-push", "update-server-info",
+		"stage", "subtree", "svn", "switch", "unpack-objects", "update-index", "update-ref", "write-tree", "p4", "citool", "gui", "imap-send", "http-push", "update-server-info",
 		"quiltimport", "history", "refs", "for-each-repo", "merge-index", "merge-one-file", "index-pack", "prune-packed", "receive-pack":
 		return true
+	case "lfs":
+		return !slices.Contains([]string{"", "ls-files", "status", "env", "version", "logs", "pointer"}, first)
 	case "apply":
 		return has("--index --cached --intent-to-add -N --3way -3")
 	case "branch":

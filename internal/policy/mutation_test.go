@@ -193,6 +193,25 @@ func TestMutations(t *testing.T) {
 		"npm publish --help=false":                             "npm publish",
 		"hg commit -m --dry-run":                               "hg commit",
 		"gh pr comment 1 -b --help":                            "gh pr comment",
+		"pnpm --filter @a/b publish":                           "pnpm publish",
+		"npm -w pkg publish":                                   "npm publish",
+		"npm --prefix pkg publish":                             "npm publish",
+		"yarn workspace a npm publish":                         "yarn npm publish",
+		"cargo +nightly publish":                               "cargo publish",
+		"docker --context x push y":                            "docker push y",
+		"docker compose -f x.yml push":                         "docker compose push",
+		"poetry -C d publish":                                  "poetry publish",
+		"hg --cwd d commit -m x":                               "hg commit x",
+		"mvn -pl app deploy":                                   "mvn deploy",
+		"gh -R o/r pr comment 1 -b x":                          "gh pr comment",
+		`printf 'git push\n' | sh`:                             "git push",
+		`printf 'cd x\ngit push\n' | sh`:                       "git push",
+		"git lfs push origin main":                             "git lfs",
+		"git push --repo --dry-run":                            "git push",
+		"git push -o --dry-run":                                "git push",
+		"git push --dry-run --no-dry-run":                      "git push",
+		"git commit -n -m x":                                   "git commit",
+		"git add -- -n":                                        "git add",
 	} {
 		d := CheckMutation(command)
 		if d == nil || d.Rule != rule || d.Code != CodeBackground || d.Hint != MutationHint {
@@ -211,6 +230,7 @@ func TestMutations(t *testing.T) {
 		"git config --file f --get a.b", "git config -f f a.b", "git config --type bool a.b", "git stash show -p", "git notes --ref x list", "git restore -W a",
 		"timeout -k 5 60 grep git commit", "find . -print0 | xargs -0 grep -l git", "nice -n 5 grep -rn git .", "command -v git", "perf stat -e cycles ls", "watch -n 1 ls", "poetry run pytest git", "npm publish --access public --dry-run", "cargo publish --dry-run --help",
 		"xargs -I{} echo 'git commit'", "conda run -n base pytest", "git -c alias.l=log l", "GIT_CONFIG_COUNT=0 git status",
+		"git lfs ls-files", "git add -n .", "git push --dry-run", "git push origin --dry-run", "gh -R o/r pr view 1", "./gradlew test --tests publishToQueue", "mvn -pl deploy test",
 		"grep sh <<< 'git push'", "echo 'git push' | cat", "sh <<< 'git status'", "cat <<'E' >x\ngit push\nE",
 	} {
 		if d := CheckMutation(command); d != nil {

@@ -61,6 +61,10 @@ func TestCheckShellRefuses(t *testing.T) {
 		"pkexec ls":                             "privilege",
 		"nohup sudo ls &":                       "privilege",
 		"nice -n 10 sudo ls":                    "privilege",
+		"stdbuf -oL sudo ls":                    "privilege",
+		"stdbuf -o L sudo ls":                   "privilege",
+		"timeout --foreground 60 sudo ls":       "privilege",
+		"xargs -n1 sudo ls":                     "privilege",
 		"while true; do sudo ls; done":          "privilege",
 		"time sudo ls":                          "privilege",
 		"ls || su root -c id":                   "privilege",
@@ -115,6 +119,10 @@ func TestCheckShellLetsPass(t *testing.T) {
 		"bash script.sh -c x",
 		"xargs -a list ls",
 		"init --help",
+		"stdbuf -oL ./app shutdown",
+		"timeout --foreground 60 ./srv reboot",
+		"timeout -k5 60 ./srv reboot",
+		"xargs -n1 grep sudo",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()

@@ -122,6 +122,59 @@ pipenv: run
 bundle: exec
 mise: exec, x`)
 
+// settings are options of these programs whose value is the next word, which is no word of
+// the command.
+var settings = table(`
+npm: -w, --workspace, -C, --prefix, --registry, --tag, --otp, --access, --userconfig, --cache, --loglevel
+pnpm: -F, --filter, --filter-prod, -C, --dir, --prefix, --registry, --tag, --otp, --access, --reporter, --loglevel
+bun: --cwd, --filter, -c, --config, --registry, --tag
+yarn: --cwd, --registry, --tag, --include, --exclude, --from
+lerna: --loglevel, --scope, --concurrency
+deno: -c, --config, --import-map
+cargo: -p, --package, --manifest-path, --target, --target-dir, --color, -Z, --config, -C, --features, -F, -j, --jobs, --profile, --registry, --index
+poetry: -C, --directory, -P, --project
+uv: --directory, --project, --config-file, --cache-dir, -p, --python
+pdm: -p, --project, -c, --config
+hatch: -e, --env, -p, --project
+pipenv: --python
+conda: -n, --name, -p, --prefix
+docker: -c, --context, -H, --host, --config, -l, --log-level, --tlscacert, --tlscert, --tlskey, -f, --file, -p, --project-name, --project-directory, --env-file, --profile
+docker-compose: -c, --context, -H, --host, -f, --file, -p, --project-name, --project-directory, --env-file, --profile
+podman: -c, --connection, --url, --root, --runroot, --log-level, --identity
+nerdctl: -n, --namespace, -a, --address, -H, --host, -f, --file, -p, --project-name
+buildah: --root, --runroot, --log-level
+skopeo: --policy, --tmpdir, --command-timeout
+helm: -n, --namespace, --kube-context, --kubeconfig, --registry-config
+hg: --cwd, -R, --repository, --config, --encoding
+svn: --config-dir, --config-option, --username, --password
+jj: -R, --repository, --at-operation, --config
+mix: --sname
+mvn: -pl, --projects, -f, --file, -s, --settings, -gs, --global-settings, -P, --activate-profiles, -rf, --resume-from, -T, --threads, -l, --log-file
+mvnw: -pl, --projects, -f, --file, -s, --settings, -gs, --global-settings, -P, --activate-profiles, -rf, --resume-from, -T, --threads, -l, --log-file
+gradle: --tests, -p, --project-dir, -b, --build-file, -c, --settings-file, -x, --exclude-task, -I, --init-script, -g, --gradle-user-home, --max-workers, --console
+gradlew: --tests, -p, --project-dir, -b, --build-file, -c, --settings-file, -x, --exclude-task, -I, --init-script, -g, --gradle-user-home, --max-workers, --console
+gh: -R, --repo, --hostname
+glab: -R, --repo`)
+
+// operands are the words of a call that are neither options nor their values, nor, for
+// cargo, the name of a toolchain.
+func operands(name string, rest []string) []string {
+	var out []string
+	for i := 0; i < len(rest); i++ {
+		switch {
+		case slices.Contains(settings()[name], rest[i]):
+			i++
+		case strings.HasPrefix(rest[i], "-"), name == "cargo" && strings.HasPrefix(rest[i], "+"):
+		default:
+			out = append(out, rest[i])
+		}
+	}
+	if name == "yarn" && len(out) > 1 && out[0] == "workspace" {
+		out = out[2:] // what stands behind the name is run there
+	}
+	return out
+}
+
 // triedOnly says whether a command only says what it would do. An option that is taken back, or
 // that may be the value of another one, does not make it so.
 func triedOnly(rest []string) bool {
@@ -160,7 +213,7 @@ func publishes(name string, rest []string) string {
 	if triedOnly(rest) {
 		return ""
 	}
-	words := slices.DeleteFunc(slices.Clone(rest), func(a string) bool { return strings.HasPrefix(a, "-") })
+	words := operands(name, rest)
 	is := func(sequence string) bool {
 		s := strings.Fields(sequence)
 		return len(words) >= len(s) && slices.Equal(words[:len(s)], s)

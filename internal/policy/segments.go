@@ -121,7 +121,30 @@ func valueless(name, option string) bool {
 	if strings.HasPrefix(option, "--") && strings.Contains(option, "=") {
 		return true
 	}
-	letters := map[string]string{"xargs": "0rtpxo", "env": "i0v", "time": "pvq", "command": "p"}[name]
+	letters, with := "", "" // options without a value, and with one that may be in the same word
+	switch name {
+	case "xargs":
+		letters, with = "0rtpxo", "nPLsI"
+	case "timeout":
+		with = "ks"
+	case "stdbuf":
+		with = "ioe"
+	case "nice":
+		with = "n"
+	case "env":
+		letters = "i0v"
+	case "time":
+		letters = "pvq"
+	case "command":
+		letters = "p"
+	}
+	switch option {
+	case "--foreground", "--preserve-status", "--verbose", "--null", "--no-run-if-empty", "--ignore-environment":
+		return name == "timeout" || name == "xargs" || name == "env"
+	}
+	if len(option) > 2 && option[0] == '-' && strings.Contains(with, option[1:2]) {
+		return true
+	}
 	return letters != "" && strings.HasPrefix(option, "-") && len(option) > 1 && strings.Trim(option[1:], letters) == ""
 }
 

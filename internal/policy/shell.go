@@ -278,6 +278,9 @@ func (c *checker) given(s *syntax.Stmt, depth int) {
 	}
 }
 
+// lineEnds puts line ends where printf and most echos put them.
+var lineEnds = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\012`, "\n")
+
 // piped looks into what echo and printf say, or cat is given, for a shell.
 func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 	call, ok := b.X.Cmd.(*syntax.CallExpr)
@@ -286,7 +289,7 @@ func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 	}
 	switch args := words(call.Args); args[0] {
 	case "echo", "printf":
-		c.literal(strings.Join(args[1:], " "), depth)
+		c.literal(lineEnds.Replace(strings.Join(args[1:], " ")), depth)
 	case "cat":
 		c.given(b.X, depth)
 	}
