@@ -28,6 +28,7 @@ type Answer struct {
 	Calls   []model.Call
 	Usage   model.Usage
 	Length  bool // the output limit cut it
+	Filter  bool // the provider's filter did
 }
 
 // An API is one of the three, as its provider speaks it.
@@ -122,6 +123,8 @@ func renderChat(a Answer) (events []Event) {
 	finish := "stop"
 	if a.Length {
 		finish = "length"
+	} else if a.Filter {
+		finish = "content_filter"
 	} else if a.Calls != nil {
 		finish = "tool_calls"
 	}
@@ -164,9 +167,9 @@ func renderResponses(a Answer) (events []Event) {
 		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output, "input_tokens_details": m{"cached_tokens": a.Usage.Cached},
 	}}
 	kind := "response.completed"
-	if a.Length {
+	if a.Length || a.Filter {
 		kind = "response.incomplete"
-		whole["status"], whole["incomplete_details"] = "incomplete", m{"reason": "max_output_tokens"}
+		whole["status"], whole["incomplete_details"] = "incomplete", m{"reason": map[bool]string{true: "content_filter", false: "max_output_tokens"}[a.Filter]}
 	}
 	send(kind, m{"response": whole})
 	return events
@@ -215,6 +218,8 @@ func renderMessages(a Answer) (events []Event) {
 	stop := "end_turn"
 	if a.Length {
 		stop = "max_tokens"
+	} else if a.Filter {
+		stop = "refusal"
 	} else if a.Calls != nil {
 		stop = "tool_use"
 	}

@@ -264,6 +264,7 @@ func TestErrorsAreToldApart(t *testing.T) {
 		{"quota", []http.HandlerFunc{status(429, "insufficient_quota", "You exceeded your current quota")}, model.ErrQuota},
 		{"too long", []http.HandlerFunc{status(400, "context_length_exceeded", "too long")}, model.ErrOverflow},
 		{"too long in words", []http.HandlerFunc{status(400, "", "This model's maximum context length is 8192 tokens")}, model.ErrOverflow},
+		{"too long, of a server that says 500", []http.HandlerFunc{status(500, "", "the request exceeds the available context size")}, model.ErrOverflow},
 		{"413", []http.HandlerFunc{status(413, "", "big")}, model.ErrOverflow},
 		{"too long inside the stream", []http.HandlerFunc{stream(`{"error":{"code":"context_length_exceeded","message":"x"}}`)}, model.ErrOverflow},
 		{"down for good", []http.HandlerFunc{down, down, status(500, "", "key "+key), down}, model.ErrDown},

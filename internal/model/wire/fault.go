@@ -111,6 +111,8 @@ func (f *Fault) sort(message string) {
 		f.refuse(model.ErrAuth)
 	case s == http.StatusTooManyRequests && strings.Contains(strings.ToLower(message), "request too large"):
 		f.refuse(model.ErrOverflow) // one request is more than the allowance of a minute
+	case s == http.StatusInternalServerError && tooLong(f.Code, message): // of servers of one's own
+		f.refuse(model.ErrOverflow)
 	case s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooManyRequests, s >= 500:
 	case s == http.StatusRequestEntityTooLarge, tooLong(f.Code, message):
 		f.refuse(model.ErrOverflow)
