@@ -91,7 +91,10 @@ type Config struct {
 
 	Journal *journal.Journal // nil: nothing survives the process
 	Now     func() time.Time
-	Log     *slog.Logger // nil: silent
+	// Wait pauses before a question is tried again that a provider could not answer; nil:
+	// there is no pause.
+	Wait func(ctx context.Context, d time.Duration) error
+	Log  *slog.Logger // nil: silent
 }
 
 // A Mode is a small addition to the plain loop.

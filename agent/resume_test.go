@@ -386,3 +386,43 @@ func TestCategory(t *testing.T) {
 		}
 	}
 }
+
+// A provider that is overloaded is asked again after pauses that grow; one that stays silent
+// was waited for already.
+func TestPausesBetweenRounds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		want []time.Duration
+	}{
+		"overloaded": {model.ErrDown, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second}},
+		"silent":     {fmt.Errorf("%w: %w", model.ErrDown, model.ErrSilent), nil},
+	} {
+		b := newBench(fails{tc.err})
+		clock := noon()
+		var paused []time.Duration
+		b.cfg.Now = func() time.Time { return clock }
+		b.cfg.Wait = func(_ context.Context, d time.Duration) error {
+			paused = append(paused, d)
+			clock = clock.Add(d)
+			return nil
+		}
+		if end, err := agent.Work(t.Context(), &b.cfg, "Verify.", b.emit); end.Outcome != agent.Errored || !errors.Is(err, tc.err) || !slices.Equal(paused, tc.want) {
+			t.Errorf("%s: %s %v, pauses %v", name, end.Outcome, err, paused)
+		}
+		paused = nil
+		b.cfg.Wait = func(ctx context.Context, _ time.Duration) error { return context.Canceled }
+		if end, err := agent.Work(t.Context(), &b.cfg, "Verify.", b.emit); end.Outcome != agent.Errored || !errors.Is(err, tc.err) {
+			t.Errorf("%s, and the time ends in a pause: %s %v", name, end.Outcome, err)
+		}
+	}
+}
+
+// fails is a model whose provider answers nothing.
+type fails struct{ err error }
+
+func (f fails) Name() string { return "m" }
+
+func (f fails) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Response, error) {
+	return nil, f.err
+}

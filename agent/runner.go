@@ -99,6 +99,7 @@ type Runner struct {
 	Journal *journal.Journal
 	Emit    Emit
 	Now     func() time.Time
+	Pause   func(ctx context.Context, d time.Duration) error // Wait of [Config]
 	Log     *slog.Logger
 	// Lead is how long a subagent waits with its first question for the beginning of
 	// the first answer to another with the same system text and tools, which the

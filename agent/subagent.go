@@ -154,6 +154,7 @@ const (
 	triesMost  = 5
 	silentMost = 2 // of one whose answer brought nothing
 	triesFor   = 2 * time.Minute
+	firstPause = 5 * time.Second // before a question is tried again; the next are twice as long each
 )
 
 // tries counts how often one question failed. Faults of several questions, each of
@@ -178,8 +179,8 @@ func (t *tries) spent(err error, answers int, now time.Time, goesOn bool) bool {
 	return t.count >= most || now.Sub(t.since) > triesFor
 }
 
-// Work runs a turn about one message, and again where that may repair what ended it:
-// with the journal it goes on at the question that failed.
+// Work runs a turn about one message, and again where that may repair what ended it, after a
+// pause that grows: with the journal it goes on at the question that failed.
 func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, error) {
 	again := *cfg
 	var stuck tries
@@ -191,6 +192,11 @@ func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, err
 				err = fmt.Errorf("%w (in each of %d rounds)", err, stuck.count)
 			}
 			return end, err
+		}
+		if cfg.Wait != nil && errors.Is(err, model.ErrDown) && !errors.Is(err, model.ErrSilent) {
+			if cfg.Wait(ctx, firstPause<<(stuck.count-1)) != nil {
+				return end, err
+			}
 		}
 		if cfg.Journal != nil {
 			again.Charged = max(again.Charged, end.Iterations)
@@ -285,7 +291,7 @@ func (r *Runner) config(spec Spec, env *Environment, t *task) *Config {
 		return said
 	}
 	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: budget}
-	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
+	cfg.Journal, cfg.Now, cfg.Wait, cfg.Log = r.Journal, r.Now, r.Pause, r.Log
 	return &cfg
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
@@ -31,6 +32,9 @@ type ModelConfig struct {
 	// Preflight asks the model whether it will answer, and says what that took;
 	// nil: there is nothing to ask.
 	Preflight func(context.Context, Recorder) (model.Usage, *Trouble)
+	// Wait pauses before a question is asked again that no provider answered; nil: there is
+	// nothing to wait for.
+	Wait func(ctx context.Context, d time.Duration) error
 	// Price computes what usage costs; nil: the cost is not known.
 	Price agent.Price
 	Rates model.Rates            // for an estimate; nil: none is made

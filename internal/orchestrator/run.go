@@ -151,7 +151,7 @@ func (a *Agents) begin(t Task) (*work, error) {
 		RunID: a.dir.ID, Provision: w.provision, Admit: t.Admit, Expand: expand, Caps: agent.Caps{MaxIterations: a.models.MaxIterations},
 		Reserve: reportReserve, NoBackground: a.models.NoBackground, Most: addedMost,
 		Budget:  a.budget,
-		Journal: a.dir.Journal, Emit: a.emit, Now: t.Now, Log: t.Log, Lead: lead,
+		Journal: a.dir.Journal, Emit: a.emit, Now: t.Now, Pause: a.models.Wait, Log: t.Log, Lead: lead,
 	}
 	w.runner.Share = w.shareOf
 	w.runner.Limit = max(sideBySide, a.verifiers())

@@ -4,6 +4,7 @@ package route
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -109,7 +110,7 @@ func asked(m machine.Machine, c *orchestrator.ModelConfig, o Settings) (*orchest
 	}
 	c.Model = func(record orchestrator.Recorder) (model.Model, error) { return r.open(target, o.Model, record) }
 	c.Price, c.Rates, c.Named = r.price(o.Model), r.rates, r.named
-	c.Route, c.Preflight, c.TakesEffort = r.choose, r.preflight, r.takesEffort
+	c.Route, c.Preflight, c.TakesEffort, c.Wait = r.choose, r.preflight, r.takesEffort, wait
 	c.Name += fmt.Sprintf(" %s %q %q", r.route.Mode, r.route.Fast, r.route.Smart)
 	c.Flags = append(c.Flags, flags("--router", string(r.route.Mode), "--fast-model", r.route.Fast, "--smart-model", r.route.Smart)...)
 	return c, nil
@@ -145,4 +146,16 @@ func publicURL(given string) string {
 		return "URL"
 	}
 	return given
+}
+
+// wait pauses for d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
 }
