@@ -4,13 +4,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // How often a call may give the same answer, with nothing new in between. A command
 // that is run once more is evidence of its own, such as that it is not flaky.
+// Nor is waiting for something slow a circle so soon.
 const (
 	repeatLimit  = 3
 	commandLimit = 12
+	waited       = 5 * time.Second // what a call takes that waits
 )
 
 const (
@@ -28,6 +31,7 @@ type repeats struct {
 	line   string           // of the last failures
 	failed int              // how often it came in a row
 	hinted int              // number of the answer whose calls got the hint; 0: none yet
+	fresh  int              // new things since then: after some of them the hint was taken
 }
 
 // A repeat is what note found.
@@ -127,19 +131,22 @@ func wordEnds(text string, i int) bool { return i == len(text) || !wordByte(text
 
 // note counts a call of answer n.
 func (r *repeats) note(n int, name, args string, a answer) repeat {
-	found, limit := repeat{count: r.times(name, args, a.Text)}, repeatLimit
+	found, limit, errors := repeat{count: r.times(name, args, a.Text)}, repeatLimit, repeatLimit
 	if len(a.Evidence) > 0 && a.Denied == nil {
 		limit = commandLimit
 	}
-	if failed := r.failures(a.Text, a.Errored); found.count < limit && failed >= repeatLimit {
-		found, limit = repeat{count: failed, errored: true}, repeatLimit
+	if a.DurationMS >= waited.Milliseconds() {
+		limit, errors = commandLimit, commandLimit
+	}
+	if failed := r.failures(a.Text, a.Errored); found.count < limit && failed >= errors {
+		found, limit = repeat{count: failed, errored: true}, errors
 	}
 	if found.count < limit {
 		return found
 	}
 	found.stop = r.hinted != 0 && r.hinted < n
 	if found.hint = !found.stop; found.hint {
-		r.hinted = n
+		r.hinted, r.fresh = n, 0
 	}
 	return found
 }
@@ -155,6 +162,9 @@ func (r *repeats) times(name, args, text string) int {
 			r.seen[k] = 1
 		}
 		r.seen[print] = 0
+		if r.fresh++; r.fresh >= repeatLimit {
+			r.hinted = 0
+		}
 	}
 	r.seen[print]++
 	return r.seen[print]
