@@ -238,7 +238,11 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	}
 	args, err := t.args(c)
 	if err != nil {
-		return mistake(fmt.Sprintf("%v. It was not run. You wrote: %s", err, clip(c.Args, 200)))
+		why := ""
+		if t.stop == model.StopLength {
+			why = "Your answer was cut at the output limit: say less in one call. "
+		}
+		return mistake(fmt.Sprintf("%v. It was not run. %sYou wrote: %s", err, why, clip(c.Args, 200)))
 	}
 	if t.cfg.Decide != nil {
 		if d := t.cfg.Decide(ctx, tl, args); d != nil {

@@ -30,6 +30,8 @@ const (
 	sayWake      = "What you left in the background is done. Take it into account and give the whole final reply:\n\n%s"
 	saySubmit    = "The result is not handed in. Call %s with it now."
 	emptyReply   = "(no reply)"
+
+	whyRefused = "the model's provider refused to answer (content filter): another model may not, or a narrower task (--task)"
 )
 
 // A turn is the state of one Turn. All of it follows from the journaled answers,
@@ -50,8 +52,10 @@ type turn struct {
 	draft   string   // a whole reply that was asked to be corrected
 	repeats repeats
 	window  window
-	noCalls bool  // for the next question
-	fault   error // emit's first error, which ends the turn
+	noCalls bool       // for the next question
+	stop    model.Stop // of the last answer
+	refused bool       // the draft is of an answer that the provider's filter cut
+	fault   error      // emit's first error, which ends the turn
 
 	planning, reflected, corrected, reminded bool
 
@@ -258,6 +262,7 @@ func (t *turn) goesOn(reason string, calls int) error {
 // account counts what an answer used and reports it.
 func (t *turn) account(resp *model.Response) error {
 	t.end.Iterations++
+	t.stop = resp.Stop
 	t.end.Usage = t.end.Usage.Add(resp.Usage)
 	usd, known := 0.0, false
 	if t.cfg.Price != nil {
@@ -311,14 +316,22 @@ func (t *turn) reply(ctx context.Context, text string) (Outcome, error) {
 		t.end.Text, t.end.Reason = text, "no result was handed in"
 		return NoFinalReply, nil
 	}
+	whole := false
 	if t.cfg.Corrective != nil && !t.corrected {
+		whole = text != ""
 		if prompt, ok := t.cfg.Corrective(text); ok {
-			t.corrected, t.noCalls, t.draft = true, true, text
+			t.corrected, t.noCalls, t.draft, t.refused = true, true, text, t.stop == model.StopFilter
 			t.cap = max(t.cap, t.end.Iterations+1)
 			return "", t.say("corrective", prompt)
 		}
 	}
-	if t.draft != "" && t.cfg.Repaired != nil {
+	if t.stop == model.StopFilter && !whole {
+		if t.draft == "" || t.refused {
+			t.end.Text, t.end.Reason = text, whyRefused
+			return NoFinalReply, nil
+		}
+		text = t.draft // the reply stands that was to be corrected
+	} else if t.draft != "" && t.cfg.Repaired != nil {
 		text = t.cfg.Repaired(t.draft, text)
 	}
 	if text == "" {

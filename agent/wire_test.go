@@ -79,7 +79,7 @@ func (w *wired) answer(req *model.Request) http.HandlerFunc {
 }
 
 func (w *wired) said(resp *model.Response) modeltest.Answer {
-	a := modeltest.Answer{Thought: w.thought, Calls: resp.Message.Calls, Usage: resp.Usage, Length: resp.Stop == model.StopLength}
+	a := modeltest.Answer{Thought: w.thought, Calls: resp.Message.Calls, Usage: resp.Usage, Length: resp.Stop == model.StopLength, Filter: resp.Stop == model.StopFilter}
 	if resp.Message.Text != "" {
 		a.Text = []string{resp.Message.Text}
 	}
