@@ -200,7 +200,7 @@ func addJudged(rep *report.Report, j *Judged) {
 	rep.Notes = append(rep.Notes, j.Notes...)
 	for _, a := range j.Outcomes {
 		for _, k := range a.Checks {
-			if a.Helper && !k.Stands() {
+			if (a.Helper || k.Aside) && !k.Stands() {
 				continue // a finding says what became of it
 			}
 			if k.Stands() && slices.ContainsFunc(rep.Checks, func(c report.Check) bool {

@@ -30,7 +30,8 @@ type Claim struct {
 
 // Outcome is what one agent's reply comes to before anything is run again, and the claims
 // behind its checks, in their order. Of a helper, which owes no verdict, the checks are
-// what it says fails: its failing checks and the commands of its findings.
+// what it says fails: its failing checks and the commands of its findings. Those of the
+// verification are followed by the commands of what it calls an error.
 func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 	reply := report.ParseAgentReport(res.Text)
 	out := report.AgentOutcome{
@@ -47,6 +48,10 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 		out.Helper, out.Outcome, out.Cause, out.Verdict, out.Form = true, report.RunnerCompleted, "", "", ""
 		checks = failing(res)
 	}
+	own := len(checks)
+	if !out.Helper {
+		checks = append(checks, aside(res.Text, checks)...)
+	}
 	audited, err := a.auditor(res).Audit(checks)
 	if err != nil {
 		return out, nil, err
@@ -54,7 +59,9 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 	claims := make([]Claim, len(checks))
 	for i, c := range checks {
 		claims[i] = Claim{c, audited[i]}
-		out.Checks = append(out.Checks, audit(c, audited[i]))
+		k := audit(c, audited[i])
+		k.Aside = i >= own
+		out.Checks = append(out.Checks, k)
 	}
 	return out, claims, nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// helperMost is how many claims of one helper are held against the log.
+// helperMost is how many claims of one helper, or findings of the verification, are held
+// against the log.
 const helperMost = 10
 
 // failing are the claims of a helper's reply: its failing checks, and the commands that
@@ -29,6 +30,21 @@ func failing(res agent.Result) []report.AgentCheck {
 		if f.Claim != nil {
 			out = append(out, *f.Claim)
 		}
+	}
+	return out[:min(len(out), helperMost)]
+}
+
+// aside are the commands that a reply which owes a verdict gives for findings that it calls
+// errors, unless they are those of a failing check of it.
+func aside(text string, checks []report.AgentCheck) []report.AgentCheck {
+	var out []report.AgentCheck
+	for _, f := range report.ParseAgentFindings(text) {
+		if f.Claim == nil || f.Severity != report.SeverityError || slices.ContainsFunc(checks, func(c report.AgentCheck) bool {
+			return c.Result == report.ResultFail && slices.Equal(c.Commands, f.Claim.Commands)
+		}) {
+			continue
+		}
+		out = append(out, *f.Claim)
 	}
 	return out[:min(len(out), helperMost)]
 }
@@ -60,7 +76,16 @@ func (a Audit) Findings(res agent.Result, out report.AgentOutcome) []report.Find
 	}
 	for _, f := range report.ParseAgentFindings(res.Text) {
 		var k *report.JudgedCheck
-		if out.Helper && f.Claim != nil && at < len(out.Checks) {
+		switch {
+		case f.Claim == nil:
+		case !out.Helper:
+			same := func(k report.JudgedCheck) bool {
+				return k.Result == report.ResultFail && k.Command == strings.Join(f.Claim.Commands, "\n")
+			}
+			if i := slices.IndexFunc(out.Checks, same); i >= 0 {
+				k = &out.Checks[i]
+			}
+		case at < len(out.Checks):
 			k = &out.Checks[at]
 			at++
 		}

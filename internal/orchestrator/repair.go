@@ -36,7 +36,7 @@ func (w *work) objections(name, id, final string) []string {
 	if r.Verdict == report.Partial {
 		return nil
 	}
-	out, ok := w.audited(name, id, final)
+	out, _, ok := w.audited(name, id, final)
 	if !ok {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (w *work) objections(name, id, final string) []string {
 	failing, attacks, passing := 0, 0, 0
 	for _, k := range out.Checks {
 		switch {
-		case k.Result == report.ResultSkip:
+		case k.Result == report.ResultSkip, k.Aside && k.Support != report.Supported:
 		case k.Support != report.Supported:
 			objections = append(objections, fmt.Sprintf("check %q: %s", k.Title, k.Reason))
 		case k.Result == report.ResultFail:
@@ -71,40 +71,54 @@ func readable(r report.AgentReport) bool {
 }
 
 // audited is what a reply comes to that was not handed in yet.
-func (w *work) audited(name, id, final string) (report.AgentOutcome, bool) {
+func (w *work) audited(name, id, final string) (report.AgentOutcome, []Claim, bool) {
 	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
-	out, _, err := a.Outcome(agent.Result{ID: id, Agent: name, End: agent.End{Outcome: agent.Completed, Text: final}})
-	return out, err == nil // an output that cannot be read ends the run where the reply is judged
+	out, claims, err := a.Outcome(agent.Result{ID: id, Agent: name, End: agent.End{Outcome: agent.Completed, Text: final}})
+	return out, claims, err == nil // an output that cannot be read ends the run where the reply is judged
 }
 
-// repaired says which of two replies counts: the corrected one, unless it is worse. One
-// that drops a failure which the log carries does not take it back, whether or not the verdict
-// of the first can be read.
+// repaired says which of two replies counts: the corrected one, unless it is worse, or better
+// than its agent's word was. One that drops a failure which the log carries does not take it
+// back, whether or not the verdict of the first can be read, and none makes a PASS of a FAIL.
 func (w *work) repaired(name, id string) func(before, after string) string {
 	if Helps(name) {
 		return nil
 	}
 	return func(before, after string) string {
-		if readable(report.ParseAgentReport(before)) && !readable(report.ParseAgentReport(after)) {
+		was, now := report.ParseAgentReport(before), report.ParseAgentReport(after)
+		if readable(was) && (!readable(now) || was.Verdict == report.Fail && now.Verdict == report.Pass) {
 			return before
 		}
-		was, ok := w.audited(name, id, before)
-		now, alsoOK := w.audited(name, id, after)
+		first, claims, ok := w.audited(name, id, before)
+		second, others, alsoOK := w.audited(name, id, after)
 		switch {
 		case !ok || !alsoOK:
 			return after
-		case carried(was, report.ResultFail) > carried(now, report.ResultFail), carried(was, "") > 0 && carried(now, "") == 0:
+		case failed(first, claims) > failed(second, others), carried(first) > 0 && carried(second) == 0:
 			return before
 		}
 		return after
 	}
 }
 
-// carried counts the checks with a result, "" for any, that the log carries.
-func carried(out report.AgentOutcome, result report.Result) int {
+// carried counts the checks that the log carries.
+func carried(out report.AgentOutcome) int {
 	n := 0
 	for _, k := range out.Checks {
-		if k.Support == report.Supported && (result == "" || k.Result == result) {
+		if k.Support == report.Supported {
+			n++
+		}
+	}
+	return n
+}
+
+// failed counts the failing checks that the log carries, or whose command it has as failed
+// though the check does not quote it as it was.
+func failed(out report.AgentOutcome, claims []Claim) int {
+	n := 0
+	for i, k := range out.Checks {
+		shown := len(claims[i].Audited.Records) > 0 && claims[i].Audited.Exit != 0
+		if k.Result == report.ResultFail && (k.Support == report.Supported || shown) {
 			n++
 		}
 	}

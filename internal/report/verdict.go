@@ -35,6 +35,7 @@ type JudgedCheck struct {
 	Check
 	Adversarial bool
 	Borrowed    bool   // all that was run for it others ran, such as the gate
+	Aside       bool   // it is the command of a finding: it counts only where it stands
 	Reason      string // why Support is not better
 }
 
@@ -162,7 +163,7 @@ func (c Check) Blames() bool {
 func (a AgentOutcome) fallen() []string {
 	var out []string
 	for _, c := range a.Checks {
-		if c.Result != ResultFail {
+		if c.Result != ResultFail || c.Aside {
 			continue
 		}
 		switch {
@@ -215,6 +216,7 @@ func (a AgentOutcome) shortOfPass() []string {
 	passed, attacked, borrowed := 0, 0, 0
 	for _, c := range a.Checks {
 		switch {
+		case c.Aside: // a finding of the report says what became of it
 		case c.Result == ResultFail:
 			why = append(why, fmt.Sprintf("check %q fails beside VERDICT: PASS", c.Title))
 		case c.Result == ResultPass && c.Support != Supported:
