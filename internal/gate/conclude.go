@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
 	r.res.Steps = r.executor.Steps
+	r.res.Rewrote = slices.Sorted(maps.Keys(r.executor.Rewrote(Base)))
 	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.executor.BaseTouched()
 	r.leaveUnserved()
 	f.Lacks = strings.Join(r.lacks, "; ")

@@ -59,6 +59,7 @@ type Result struct {
 	Programs     *Programs          `json:"programs,omitempty"`  // nil: no command line was run on both sides, or not reached
 	Believed     *Believed          `json:"believed,omitempty"`  // nil: no test was planted
 	Executed     *Executed          `json:"executed,omitempty"`  // nil: which changed lines ran is not known
+	Rewrote      []string           `json:"rewrote,omitempty"`   // tracked files that the base's own setup, build and tests change
 	Marks        []Mark             `json:"marks,omitempty"`     // by which code can recognise a test run
 	Remarks      []Remark           `json:"remarks,omitempty"`   // of checks
 	NotCovered   []string           `json:"not_covered"`

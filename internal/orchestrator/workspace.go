@@ -27,6 +27,7 @@ type Workspace struct {
 	Tree    *workspace.Tree // its own copy of the head; nil: it runs nothing
 	Roots   evidence.Roots  // its folders
 	Command sandbox.Command // the template of its commands
+	Past    *reproduce.Past // its own files before each of them
 }
 
 // Allocate gives an agent its copy of the head and a scratch folder. Both have the
@@ -195,7 +196,9 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 			tools = append(tools, tool.Screenshot(tool.Screen{Shell: shell, Browser: tool.Browser(os.Stat), Keep: w.dir.Write}))
 		}
 		if suites := suites(w.tests); len(suites) > 0 {
-			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
+			own := *shell
+			own.After = func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, p.ws.Tree, p.rec.ID, true) }
+			tools = append(tools, tool.RunTests(tool.Suites{Shell: &own, List: suites, Refuse: may.Tests}))
 		}
 	}
 	tools = w.guarded(p.ws, tools)
@@ -316,15 +319,24 @@ func (w *work) shell(ws *Workspace, may agent.Permissions, name, id string) *too
 	return &tool.Shell{
 		Log: w.dir.Evidence, Sandbox: w.sides.Sandbox, Template: ws.Command, Root: ws.Tree.Dir, Tree: ws.Tree.OID, Roots: ws.Roots, Agent: name, Task: id,
 		Refuse: may.Shell, Argv: may.Argv,
-		Before: func(ctx context.Context, x *evidence.Execution) error { return w.sides.LayScratch(ctx, ws.Roots, x) },
-		After:  func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
+		Before: func(ctx context.Context, x *evidence.Execution) error {
+			ws.Past.Take(ctx, "")
+			command = x.Command
+			return w.sides.LayScratch(ctx, ws.Roots, x)
+		},
+		After: func(ctx context.Context) ([]string, error) {
+			own := slices.ContainsFunc(w.tests, func(t gate.TestCommand) bool { return t.Unit == "." && t.Text == command })
+			command = ""
+			return w.tripwire(ctx, ws.Tree, id, own)
+		},
 	}
 }
 
 // tripwire puts back what a command changed that it must not change: tracked files,
 // HEAD, the index, refs. What it returns is for the model; the journal keeps it for
-// the verdict.
-func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string) ([]string, error) {
+// the verdict. Of an own command of the project for its tests that leaves out files which
+// those of the base change as well.
+func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string, own bool) ([]string, error) {
 	moved, err := tree.Moved(ctx)
 	if err == nil && len(moved) > 0 {
 		err = w.dir.Journal.Append(kindMoved, id, moved)
@@ -333,6 +345,9 @@ func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string) ([
 		return nil, err
 	}
 	changed, err := tree.Restore(ctx)
+	if own && w.gate != nil {
+		changed = slices.DeleteFunc(changed, func(name string) bool { return slices.Contains(w.gate.Rewrote, name) })
+	}
 	if err == nil && len(changed) > 0 {
 		err = w.dir.Journal.Append(kindChanged, id, changed)
 	}
