@@ -186,7 +186,7 @@ func (w *work) original(ctx context.Context, res agent.Result, a evidence.Audite
 	if err != nil || ws.Tree == nil {
 		return o, false, err
 	}
-	return reproduce.Original{Record: rec, Roots: rundir.RootsOf(w.dir.Journal, rec), Workspace: ws.Roots}, true, nil
+	return reproduce.Original{Record: rec, Roots: rundir.RootsOf(w.dir.Journal, rec), Workspace: ws.Roots, Past: ws.Past}, true, nil
 }
 
 // sampleMost is how many passing checks of an agent are run again.

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
@@ -58,6 +59,7 @@ func allocateLater(ctx context.Context, s *reproduce.Sides, id string) (*Workspa
 		return nil, errors.Join(err, tree.Close())
 	}
 	w.Tree, w.Roots.Base = tree, s.Base.Dir
+	w.Past = s.NewPast(w.Roots)
 	return w, nil
 }
 
@@ -316,6 +318,7 @@ func (w *work) history() tool.Repo {
 
 // shell runs an agent's commands.
 func (w *work) shell(ws *Workspace, may agent.Permissions, name, id string) *tool.Shell {
+	command := "" // that runs
 	return &tool.Shell{
 		Log: w.dir.Evidence, Sandbox: w.sides.Sandbox, Template: ws.Command, Root: ws.Tree.Dir, Tree: ws.Tree.OID, Roots: ws.Roots, Agent: name, Task: id,
 		Refuse: may.Shell, Argv: may.Argv,

@@ -125,6 +125,7 @@ func (a *rerunner) agent(ctx context.Context, s *reproduce.Sides, task string, t
 		if rec.Held { // it is started again beside the commands that it served
 			continue
 		}
+		ws.Past.Take(ctx, rec.ID)
 		res, err := a.own(ctx, s, ws, rec)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -198,10 +199,10 @@ func (a *rerunner) try(ctx context.Context, s *reproduce.Sides, ws *orchestrator
 // roots names folders that lie where the recorded run had them all.
 func (a *rerunner) original(rec evidence.Record, ws *orchestrator.Workspace) reproduce.Original {
 	if rec.Roots != nil {
-		return reproduce.Original{Record: rec, Roots: *rec.Roots, Workspace: ws.Roots}
+		return reproduce.Original{Record: rec, Roots: *rec.Roots, Workspace: ws.Roots, Past: ws.Past}
 	}
 	rec.Command = a.moved.Replace(rec.Command)
-	return reproduce.Original{Record: rec, Roots: ws.Roots, Workspace: ws.Roots}
+	return reproduce.Original{Record: rec, Roots: ws.Roots, Workspace: ws.Roots, Past: ws.Past}
 }
 
 // patience is how long a command of an agent may take that took so long before.

@@ -1,16 +1,20 @@
 package reproduce
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Bounds for files that an agent added to its tree and that travel with a check.
@@ -19,12 +23,74 @@ const (
 	maxProbeSize = 1 << 20
 )
 
-// copyProbes copies what an agent added to its tree, such as a test beside the
-// code: small regular files that the prepared head does not have. What is there
-// already in to stays.
-func copyProbes(from, prepared, to string) error {
+// ownFiles visits the regular files of a tree that a prepared one does not have.
+func ownFiles(tree, prepared *os.Root, visit func(name string, d fs.DirEntry) error) error {
+	there := map[string]map[string]bool{} // what the folders of the prepared one have
+	return fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == ".git" {
+			return skipped(d)
+		}
+		if name == "." || !d.IsDir() && !d.Type().IsRegular() {
+			return nil
+		}
+		has, known := there[path.Dir(name)]
+		if !known {
+			has = map[string]bool{}
+			there[path.Dir(name)] = has
+			if all, err := fs.ReadDir(prepared.FS(), path.Dir(name)); err == nil {
+				for _, e := range all {
+					has[e.Name()] = true
+				}
+			}
+		}
+		switch {
+		case d.IsDir() && d.Name() == "node_modules" && has[d.Name()]:
+			return fs.SkipDir // no one adds a test there, and most files of a project lie there
+		case d.IsDir() || has[d.Name()]:
+			return nil
+		}
+		return visit(name, d)
+	})
+}
+
+// A probe is a file that an agent added to its tree, such as a test beside the code.
+type probe struct {
+	name string
+	read func() ([]byte, fs.FileMode, error)
+}
+
+// probes are the small files that an agent added to its tree, as they were before its command.
+func (o Original) probes(tree, prepared *os.Root) ([]probe, error) {
+	var out []probe
+	if n, ok := o.Past.before(o.Record); ok {
+		for _, f := range o.Past.at(n, inTree) {
+			if f.content != "" {
+				out = append(out, probe{f.name, func() ([]byte, fs.FileMode, error) {
+					data, err := os.ReadFile(f.content)
+					return data, f.mode, err
+				}})
+			}
+		}
+		return out, nil
+	}
+	err := ownFiles(tree, prepared, func(name string, d fs.DirEntry) error {
+		if info, err := d.Info(); err == nil && info.Size() <= maxProbeSize {
+			out = append(out, probe{name, func() ([]byte, fs.FileMode, error) {
+				data, err := tree.ReadFile(name)
+				return data, info.Mode(), err
+			}})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// copyProbes copies what an agent had added to its tree before its command: small regular
+// files that the prepared head does not have. What is there already in to stays, and no
+// program of the head goes to the base, where it would stand for the base's.
+func (o Original) copyProbes(prepared, to string, base bool) error {
 	var roots [3]*os.Root
-	for i, dir := range []string{from, prepared, to} {
+	for i, dir := range []string{o.Workspace.Tree, prepared, to} {
 		r, err := os.OpenRoot(dir)
 		if err != nil {
 			return err
@@ -32,36 +98,91 @@ func copyProbes(from, prepared, to string) error {
 		defer r.Close()
 		roots[i] = r
 	}
+	all, err := o.probes(roots[0], roots[1])
+	if err != nil {
+		return err
+	}
+	inOrder(all, roots[1])
 	left := maxProbes
-	return fs.WalkDir(roots[0].FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || name == ".git" || left == 0 {
-			return skipped(d)
+	for _, p := range all {
+		data, mode, err := p.read()
+		if err != nil || base && compiled(p.name, data) {
+			continue // what cannot be read is no probe
 		}
-		if !d.Type().IsRegular() {
-			return nil
+		if left--; left < 0 {
+			break
 		}
-		if _, err := roots[1].Lstat(name); err == nil {
-			return nil
+		if err := lay(roots[2], p.name, data, mode.Perm()|0o600); err != nil {
+			return err
 		}
-		info, err := d.Info()
-		if err != nil || info.Size() > maxProbeSize {
-			return nil //nolint:nilerr // what cannot be read or is no probe stays behind
+	}
+	return nil
+}
+
+// inOrder puts files first that lie in folders of the head, and then those of new folders,
+// of which small ones come first: reports and builds have many files, and probes few.
+func inOrder(all []probe, prepared *os.Root) {
+	there := map[string]bool{".": true}
+	under := map[string]string{} // the outermost new folder of each file; empty: none
+	files := map[string]int{}
+	for _, p := range all {
+		for dir := path.Dir(p.name); dir != "."; dir = path.Dir(dir) {
+			has, known := there[dir]
+			if !known {
+				_, err := prepared.Lstat(dir)
+				has = err == nil
+				there[dir] = has
+			}
+			if has {
+				break
+			}
+			under[p.name] = dir
 		}
-		data, err := roots[0].ReadFile(name)
-		if err != nil {
-			return nil //nolint:nilerr // as above
+		if dir := under[p.name]; dir != "" {
+			files[dir]++
 		}
-		left--
-		if err := roots[2].MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return nil //nolint:nilerr // base has a file where the agent has a folder
-		}
-		f, err := roots[2].OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
-		if err != nil {
-			return nil //nolint:nilerr // it is there already
-		}
-		_, err = f.Write(data)
-		return errors.Join(err, f.Close())
+	}
+	sorted.By(all, func(a, b probe) int {
+		return cmp.Or(files[under[a.name]]-files[under[b.name]], strings.Compare(a.name, b.name))
 	})
+}
+
+// compiled says whether a file is a program, a part of one or code for an interpreter's machine.
+func compiled(name string, data []byte) bool {
+	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "!<arch>\n"} {
+		if bytes.HasPrefix(data, []byte(magic)) {
+			return true
+		}
+	}
+	return path.Ext(name) == ".pyc" || bytes.HasPrefix(data, []byte("MZ")) && bytes.IndexByte(data, 0) > 0
+}
+
+// LayTexts writes files into a tree. What is there already stays.
+func LayTexts(dir string, files map[string]string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name, text := range files {
+		if err := lay(root, filepath.FromSlash(name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lay writes a file that an agent had, unless something is there in its place.
+func lay(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil //nolint:nilerr // there is a file where the agent had a folder
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil //nolint:nilerr // it is there already
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // Bounds of the texts of a check's own files.
@@ -115,14 +236,21 @@ func skipped(d fs.DirEntry) error {
 	return nil
 }
 
-// copyScratch copies an agent's scratch files, so that one run of a check does
-// not see what another one wrote. Links and special files stay behind.
-func copyScratch(ctx context.Context, from, to string) error {
+// copyScratch copies an agent's scratch files as they were before its command, so that
+// one run of a check does not see what another one wrote. Links and special files stay behind.
+func (o Original) copyScratch(ctx context.Context, to string) error {
 	if err := folder.RemoveAll(ctx, to); err != nil {
 		return err
 	}
 	if err := folder.Make(to); err != nil {
 		return err
 	}
-	return folder.CopyFiles(ctx, from, to)
+	if err := folder.CopyFiles(ctx, o.Workspace.Temp, to); err != nil {
+		return err
+	}
+	n, ok := o.Past.before(o.Record)
+	if !ok {
+		return nil
+	}
+	return o.Past.putBack(n, to)
 }

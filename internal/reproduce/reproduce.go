@@ -3,8 +3,8 @@
 // it happens again on the head and not in the same way on the base.
 //
 // What a copy is made from is a prepared snapshot of its side, after setup and build.
-// Files that the agent made for its check travel along: small files that it added to
-// its worktree, and its scratch files.
+// Files that the agent made for its check travel along, as they were before the command: small
+// files that it added to its worktree, and its scratch files.
 package reproduce
 
 import (
@@ -89,6 +89,7 @@ type Original struct {
 	Record    evidence.Record
 	Roots     evidence.Roots // folders that its command names
 	Workspace evidence.Roots // where the agent works now, for the files that travel along
+	Past      *Past          // those files before each of its commands; nil: they are taken as they are now
 }
 
 // CommandAt is the command with the folders of at in the place of those that it names.
@@ -106,11 +107,11 @@ func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, tas
 		return evidence.Record{}, err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := copyProbes(o.Workspace.Tree, s.Head.Dir, tree.Dir); err != nil {
+	if err := o.copyProbes(s.Head.Dir, tree.Dir, side == s.Base); err != nil {
 		return evidence.Record{}, err
 	}
 	defer s.clean(at)
-	if err := copyScratch(ctx, o.Workspace.Temp, at.Temp); err != nil {
+	if err := o.copyScratch(ctx, at.Temp); err != nil {
 		return evidence.Record{}, err
 	}
 	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 )
 
@@ -37,7 +40,7 @@ func TestScratchOfHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Chmod(at("in"), 0o500), copyScratch(t.Context(), from, to)); err != nil {
+	if err := errors.Join(os.Chmod(at("in"), 0o500), Original{Workspace: evidence.Roots{Temp: from}}.copyScratch(t.Context(), to)); err != nil {
 		t.Fatal(err)
 	}
 	if used, err := folder.Usage(t.Context(), to); err != nil || used > 3<<20 {
@@ -59,5 +62,96 @@ func TestScratchOfHoles(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(to, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}
+	}
+}
+
+// TestPast holds that a command is run again beside the files that its agent had before it,
+// as they were, and that no program of the head goes to the base.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	write := func(files map[string]string) {
+		t.Helper()
+		for name, text := range files {
+			if err := errors.Join(folder.Make(filepath.Dir(in(name))), os.WriteFile(in(name), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(map[string]string{"head/main.c": "", "tree/main.c": "", "home/x": ""})
+	past := &Past{
+		of: evidence.Roots{Tree: in("tree"), Temp: in("temp")}, prepared: in("head"), dir: in("kept"), files: map[string][]*version{}, room: mostPastSize,
+	}
+	past.Take(t.Context(), "E1")
+	write(map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"})
+	past.Take(t.Context(), "E2")
+	write(map[string]string{"tree/probe.c": "second", "tree/made.c": "", "temp/users": "alice bob", "temp/d/out": ""})
+	if err := os.Remove(in("temp/gone")); err != nil {
+		t.Fatal(err)
+	}
+	past.Take(t.Context(), "E3")
+	for _, tc := range []struct {
+		record string
+		base   bool
+		want   map[string]string
+	}{
+		{"E1", false, map[string]string{}},
+		{"E2", false, map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"}},
+		{"E2", true, map[string]string{"tree/probe.c": "first", "temp/users": "alice", "temp/gone": "x"}},
+		{"E3", true, map[string]string{"tree/probe.c": "second", "tree/made.c": "", "temp/users": "alice bob", "temp/d/out": ""}},
+	} {
+		to := filepath.Join(t.TempDir(), "to")
+		o := Original{Record: evidence.Record{ID: tc.record}, Workspace: past.of, Past: past}
+		if err := errors.Join(folder.Make(filepath.Join(to, "tree")), o.copyProbes(in("head"), filepath.Join(to, "tree"), tc.base)); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Make(in("temp")); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.copyScratch(t.Context(), filepath.Join(to, "temp")); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		err := fs.WalkDir(os.DirFS(to), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(filepath.Join(to, name))
+			got[name] = string(data)
+			return err
+		})
+		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+			t.Errorf("%s, base %t: %v (-want +got):\n%s", tc.record, tc.base, err, diff)
+		}
+		if _, err := os.Lstat(filepath.Join(to, "temp/d")); (err == nil) != (tc.record == "E3") {
+			t.Errorf("%s: the folder that a command made: %v", tc.record, err)
+		}
+	}
+}
+
+// TestProbesInOrder holds that a test beside the code goes before a report of many files.
+func TestProbesInOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := folder.Make(filepath.Join(dir, "test")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var all []probe
+	for _, name := range []string{"coverage/a.html", "coverage/b/c.html", "new/probe.js", "test/z.js"} {
+		all = append(all, probe{name: name})
+	}
+	inOrder(all, root)
+	var got []string
+	for _, p := range all {
+		got = append(got, p.name)
+	}
+	if diff := cmp.Diff([]string{"test/z.js", "new/probe.js", "coverage/a.html", "coverage/b/c.html"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
