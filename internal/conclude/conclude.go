@@ -241,8 +241,9 @@ func addJudged(rep *report.Report, j *Judged) {
 	rep.Usage.Commands = commands
 }
 
-// byPrevious brings what became of the last run's checks into the report: a check
-// that fails here and not on the base is a failure, no matter who looks.
+// byPrevious brings what became of the last run's checks into the report. One that failed and
+// still fails here, and not on the base, is a failure, no matter who looks. One that held may
+// fail because the change now means something else: a person has to say that.
 func byPrevious(rep *report.Report, p Previous) {
 	rep.Notes = append(rep.Notes, p.Notes...)
 	if p.Last == nil {
@@ -253,6 +254,10 @@ func byPrevious(rep *report.Report, p Previous) {
 		if c.Reproduction != report.Introduced && c.Reproduction != report.HeadOnly || rep.Outcome == report.Cancelled || rep.Verdict == report.Error {
 			continue
 		}
+		if c.Now == report.Broke {
+			broke(rep, c)
+			continue
+		}
 		rep.Checks = append(rep.Checks, report.Check{
 			ID: "C" + strconv.Itoa(len(rep.Checks)+1), Title: c.Title + " (check of the last run)", Kind: report.KindProbe, Result: report.ResultFail,
 			Command: c.Command, Evidence: c.Evidence, Support: report.Supported, Reproduction: c.Reproduction,
@@ -261,4 +266,14 @@ func byPrevious(rep *report.Report, p Previous) {
 			rep.Verdict, rep.Reasons = report.Fail, append([]string{fmt.Sprintf("check %q of the last run %s (%s)", c.Title, c.Now.Words(), c.Reproduction)}, rep.Reasons...)
 		}
 	}
+}
+
+// broke says that a check of the last run held then and fails now.
+func broke(rep *report.Report, c report.Revisit) {
+	rep.Findings = append(rep.Findings, report.Finding{
+		Severity: report.SeverityWarning, Title: fmt.Sprintf("check %q of the last run held then and fails now (%s)", c.Title, c.Reproduction),
+		Detail: "Where the change means that, the check is out of date.", Repro: c.Command, Evidence: c.Evidence,
+	})
+	rep.Verdict = report.Worst(rep.Verdict, report.Partial)
+	rep.Reasons = append(rep.Reasons, fmt.Sprintf("check %q of the last run held then and fails now (%s): a person has to say whether the change means that", c.Title, c.Reproduction))
 }

@@ -92,6 +92,24 @@ func TestHelpersChecks(t *testing.T) {
 	}
 }
 
+// A check of the last run that held and fails now is for a person to look at; one that
+// failed and still does is a failure.
+func TestWhatHeld(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[report.Became]report.Verdict{report.Broke: report.Partial, report.StillFails: report.Fail, report.Holds: report.Pass} {
+		rep := &report.Report{Outcome: report.Completed, Verdict: report.Pass}
+		c := report.Revisit{Title: "zero is paid", Command: "sh pay 0", Now: now, Reproduction: report.Introduced, Evidence: []string{"E7"}}
+		if now == report.Holds {
+			c.Reproduction = ""
+		}
+		byPrevious(rep, Previous{Last: &report.Previous{Checks: []report.Revisit{c}}})
+		said := strings.Contains(strings.Join(rep.Reasons, "\n"), "zero is paid")
+		if rep.Verdict != want || said != (want != report.Pass) || (len(rep.Checks) == 1) != (want == report.Fail) || (len(rep.Findings) == 1) != (want == report.Partial) {
+			t.Errorf("%s: %s, %+v", now, rep.Verdict, rep)
+		}
+	}
+}
+
 // Where the time is over before a command of the gate has run there is no verdict; after one
 // there is, and it is no PASS.
 func TestTimeBeforeACommand(t *testing.T) {

@@ -129,7 +129,7 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool, held
 			continue
 		}
 		var found reproduce.Finding
-		in, err := inTime(ctx, w.within, func(ctx context.Context) (err error) {
+		in, err := w.inTime(ctx, w.within, func(ctx context.Context) (err error) {
 			found, err = w.reproduce(ctx, res, claims[i])
 			return err
 		})
@@ -159,6 +159,18 @@ func (w *work) reproduce(ctx context.Context, res agent.Result, c Claim) (reprod
 	return w.judge.Classify(reproduce.Trial{
 		Claim: c.AgentCheck, First: o.Record, Head: head,
 		OnBase: func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) },
+		More: func(n int) (pair reproduce.Pair, in bool, err error) {
+			in, err = w.inTime(ctx, w.within, func(ctx context.Context) (err error) {
+				if pair.Head, err = w.sides.Again(ctx, o, w.sides.Head, reproduce.Round(reproduce.OnHead, n)); err == nil {
+					pair.Base, err = w.sides.Again(ctx, o, w.sides.Base, reproduce.Round(reproduce.OnBase, n))
+				}
+				return err
+			})
+			if err == nil && !in {
+				err = w.dir.Journal.Append(KindCut, reproduce.Round(head.ID, n), true)
+			}
+			return pair, in, err
+		},
 		Grounds: func(base evidence.Record) (reproduce.Grounds, error) {
 			return journal.Once(w.dir.Journal, KindGrounds, head.ID, func() (reproduce.Grounds, error) {
 				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c.AgentCheck, head, base))
@@ -213,7 +225,7 @@ func (w *work) sample(ctx context.Context, res agent.Result, claims []Claim, che
 		if !ok {
 			continue
 		}
-		in, err := inTime(ctx, w.until, func(ctx context.Context) error {
+		in, err := w.inTime(ctx, w.until, func(ctx context.Context) error {
 			now, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.Sample)
 			if err == nil {
 				checks[i].Reproduction = w.judge.Sampled(o.Record, now)
@@ -230,20 +242,36 @@ func (w *work) sample(ctx context.Context, res agent.Result, claims []Claim, che
 	return nil
 }
 
-// inTime has fn run something until a time, if there is one, or until ctx ends. It reports
-// whether fn had come to its end by then: what did not was not run again.
-func inTime(ctx context.Context, until time.Time, fn func(context.Context) error) (bool, error) {
+// KindCut entries of the journal, with the id of a record as key, are commands that were run
+// again when the time for that ended, so that they show nothing; or, with what [reproduce.Round]
+// makes of the id, that there was no time for that round. They are stored: do not change the
+// name.
+const KindCut = "cut"
+
+// inTime has fn run commands again until a time, if there is one, or until ctx ends. It reports
+// whether fn had come to its end by then: what did not was not run again, which the journal
+// says of its records.
+func (w *work) inTime(ctx context.Context, until time.Time, fn func(context.Context) error) (bool, error) {
 	within := ctx
 	if !until.IsZero() {
 		var cancel context.CancelFunc
 		within, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
+	before := len(w.dir.Evidence.Records())
 	err := fn(within)
-	if err != nil && within.Err() != nil {
-		return false, nil
+	if err == nil || within.Err() == nil {
+		return err == nil, err
 	}
-	return err == nil, err
+	for _, r := range w.dir.Evidence.Records()[before:] {
+		if r.Agent != reproduce.Host || !r.Executed {
+			continue
+		}
+		if err := w.dir.Journal.Append(KindCut, r.ID, true); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // rank puts attacks first.

@@ -30,7 +30,7 @@ func (c *Checked) claims(r *rundir.Recorded, judged *orchestrator.Judgement) {
 	if judged == nil {
 		return
 	}
-	tries := reproduce.Tried(r.Records)
+	tries := reproduce.Tried(whole(r))
 	expected := 0
 	for _, a := range judged.Agents {
 		expected += attempts(a)
@@ -218,6 +218,13 @@ func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failin
 			}
 			return now[1], nil
 		},
+		More: func(n int) (reproduce.Pair, bool, error) {
+			pair, ok := reproduce.PairOf(now, n)
+			if _, cut := r.Journal.Lookup(orchestrator.KindCut, reproduce.Round(now[0].ID, n)); ok || cut {
+				return pair, ok, nil
+			}
+			return pair, false, errors.New("it was not run again as often as it should")
+		},
 		Grounds: func(evidence.Record) (reproduce.Grounds, error) {
 			g, ok := rundir.Lookup[reproduce.Grounds](r.Journal, orchestrator.KindGrounds, now[0].ID)
 			if !ok {
@@ -238,7 +245,7 @@ func resampled(r *rundir.Recorded, judge reproduce.Judge, id string) report.Repr
 	if !ok {
 		return report.NotRun
 	}
-	if now, ok := reproduce.SampleOf(r.Records, first); ok {
+	if now, ok := reproduce.SampleOf(whole(r), first); ok {
 		return judge.Sampled(first, now)
 	}
 	return report.NotRun

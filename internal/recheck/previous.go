@@ -104,8 +104,11 @@ func (c *Checked) became(p *previous, check report.Check, was evidence.Record, r
 	ran := make([]evidence.Record, 0, 2)
 	for i, id := range reported.Evidence {
 		rec, ok := p.mine[id]
-		side := []string{"/head", "/base", ""}[min(i, 2)]
-		if !ok || rec.Task != reproduce.PreviousTask+check.ID+side || rec.Cwd != was.Cwd ||
+		task := reproduce.PreviousTask + check.ID + []string{"/head", "/base"}[i%2]
+		if i > 1 {
+			task = reproduce.Round(task, i/2+1)
+		}
+		if !ok || rec.Task != task || rec.Cwd != was.Cwd ||
 			reproduce.CopyOf(p.recorded.Journal, rec, p.numbers).Symbolic(rec.Command) != command {
 			wrong(id + " is not of its command")
 			return
@@ -113,11 +116,21 @@ func (c *Checked) became(p *previous, check report.Check, was evidence.Record, r
 		delete(p.mine, id)
 		ran = append(ran, rec)
 	}
-	now, reproduction, err := p.last.Became(p.judge, check, was, ran[0], func() (evidence.Record, error) {
-		if len(ran) < 2 {
-			return evidence.Record{}, errors.New("it was not run on the base")
-		}
-		return ran[1], nil
+	now, reproduction, err := p.last.Became(p.judge, reproduce.Revisited{
+		Check: check, Was: was, Head: ran[0],
+		OnBase: func() (evidence.Record, error) {
+			if len(ran) < 2 {
+				return evidence.Record{}, errors.New("it was not run on the base")
+			}
+			return ran[1], nil
+		},
+		More: func(n int) (reproduce.Pair, bool, error) {
+			pair, ok := reproduce.PairOf(ran, n)
+			if !ok {
+				return pair, false, errors.New("it was not run again as often as it should")
+			}
+			return pair, true, nil
+		},
 	})
 	if err != nil || now != reported.Now || reproduction != reported.Reproduction {
 		wrong("what is said of it is not what its evidence shows")

@@ -2,12 +2,15 @@ package recheck
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -90,5 +93,32 @@ func TestAuditOf(t *testing.T) {
 	}
 	if a := auditOf(r, nil); len(a.Records) != 2 {
 		t.Errorf("nothing was run again: %+v", a)
+	}
+}
+
+// What was run again when the time for that ended is none of what was run again.
+func TestCutIsNotCounted(t *testing.T) {
+	t.Parallel()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.jsonl"), clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append(orchestrator.KindCut, "E2", true); err != nil {
+		t.Fatal(err)
+	}
+	again := func(id, task string) evidence.Record {
+		return evidence.Record{ID: id, Agent: reproduce.Host, Task: task, Executed: true, Command: "sh probe"}
+	}
+	r := &rundir.Recorded{Journal: j, Records: []evidence.Record{again("E1", reproduce.OnHead), again("E2", reproduce.OnHead), again("E3", reproduce.OnHead), again("E4", reproduce.OnBase), again("E5", reproduce.Round(reproduce.OnHead, 2))}}
+	tries := reproduce.Tried(whole(r))
+	if len(tries) != 2 || tries[0][0].ID != "E1" || len(tries[1]) != 3 || tries[1][2].ID != "E5" {
+		t.Errorf("%+v", tries)
+	}
+	if _, ok := reproduce.PairOf(tries[1], 2); ok {
+		t.Error("a round without the base is a pair")
+	}
+	if p, ok := reproduce.PairOf(tries[1], 1); !ok || p.Head.ID != "E3" || p.Base.ID != "E4" {
+		t.Errorf("%+v %t", p, ok)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/run"
@@ -97,6 +98,15 @@ func gateRecords(all []evidence.Record, result *gate.Result) []evidence.Record {
 	return out
 }
 
+// whole are the records of a run without those of commands that were run again when the time
+// for that ended.
+func whole(r *rundir.Recorded) []evidence.Record {
+	return slices.DeleteFunc(slices.Clone(r.Records), func(rec evidence.Record) bool {
+		_, cut := r.Journal.Lookup(orchestrator.KindCut, rec.ID)
+		return cut && rec.Agent == reproduce.Host
+	})
+}
+
 // of lists the executed records of one agent's task.
 func of(records []evidence.Record, task string) []evidence.Record {
 	var out []evidence.Record
@@ -132,7 +142,7 @@ func (p *past) tries() []try {
 			}
 		}
 	}
-	groups := reproduce.Tried(p.run.Records)
+	groups := reproduce.Tried(whole(p.run))
 	for i := range out {
 		if at := len(groups) - len(out) + i; at >= 0 {
 			out[i].records = groups[at]
@@ -156,7 +166,7 @@ func (p *past) samples() []try {
 			if !ok {
 				continue
 			}
-			if rec, ok := reproduce.SampleOf(p.run.Records, first); ok {
+			if rec, ok := reproduce.SampleOf(whole(p.run), first); ok {
 				out = append(out, try{first: first, records: []evidence.Record{rec}})
 			}
 		}

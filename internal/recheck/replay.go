@@ -195,9 +195,9 @@ func (c *comparison) all() error {
 		return err
 	}
 	c.agents()
-	was := reproduce.Tried(c.past.run.Records)
+	was := reproduce.Tried(whole(c.past.run))
 	was = was[max(0, len(was)-len(c.past.tries())):]
-	return c.commands("what was run again", slices.Concat(was...), slices.Concat(reproduce.Tried(c.now.run.Records)...))
+	return c.commands("what was run again", slices.Concat(was...), slices.Concat(reproduce.Tried(whole(c.now.run))...))
 }
 
 // commands names the first of two lists of commands that is not the same.

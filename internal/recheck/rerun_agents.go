@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -72,7 +74,7 @@ func (a *rerunner) revisits(r evidence.Record) bool {
 // names.
 func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence.Record, from evidence.Roots, name string) error {
 	side := s.Head
-	if strings.HasSuffix(rec.Task, "/"+string(gate.Base)) {
+	if strings.HasPrefix(path.Base(rec.Task), string(gate.Base)) {
 		side = s.Base
 	}
 	at := s.Layout.Copy(name)
@@ -81,6 +83,9 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 		return err
 	}
 	defer s.Pool.Put(tree, side)
+	if err := reproduce.LayTexts(tree.Dir, a.added(rec)); err != nil {
+		return err
+	}
 	c, err := s.Command(ctx, at)
 	if err != nil {
 		return err
@@ -101,6 +106,20 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 		return context.Cause(ctx)
 	}
 	return a.compare(rec, res, err)
+}
+
+// added are the files beside which the command of a check of an earlier run ran.
+func (a *rerunner) added(rec evidence.Record) map[string]string {
+	last, err := reproduce.ReadLast(filepath.Join(a.past.run.Begun.Dir, rundir.Previous))
+	if err != nil {
+		return nil
+	}
+	for _, c := range last.Report.Checks {
+		if was, ok := last.Record(c); ok && path.Dir(rec.Task) == reproduce.PreviousTask+c.ID {
+			return last.Added(was)
+		}
+	}
+	return nil
 }
 
 func (a *rerunner) wants(t try) bool {
@@ -172,7 +191,7 @@ func (a *rerunner) try(ctx context.Context, s *reproduce.Sides, ws *orchestrator
 	o := a.original(t.first, ws)
 	for _, rec := range t.records {
 		var side *workspace.Tree
-		if side = s.Head; rec.Task == reproduce.OnBase {
+		if side = s.Head; strings.HasPrefix(rec.Task, reproduce.OnBase) {
 			side = s.Base
 		}
 		now, err := s.Again(ctx, o, side, rec.Task)

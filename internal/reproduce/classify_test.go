@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -93,6 +94,9 @@ func TestClassify(t *testing.T) {
 				Claim: report.AgentCheck{Expected: tc.expected}, First: tc.head.record(t, dir, "E1"), Head: tc.head.record(t, dir, "E2"),
 				OnBase:  func() (evidence.Record, error) { return tc.base.record(t, dir, "E3"), nil },
 				Grounds: func(evidence.Record) (Grounds, error) { return tc.grounds, nil },
+				More: func(int) (Pair, bool, error) {
+					return Pair{tc.head.record(t, dir, "E4"), tc.base.record(t, dir, "E5")}, true, nil
+				},
 			})
 			if err != nil || got.Reproduction != tc.want || (got.Oracle == "") != (tc.oracle == "") || !strings.Contains(got.Oracle, tc.oracle) {
 				t.Errorf("%+v %v, want %s %q", got, err, tc.want, tc.oracle)
@@ -110,4 +114,52 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
+}
+
+// What fails on the head and passes on the base once may do so by chance: it is the change's
+// only where it does so each time. What takes long is not run as often.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	bad, good := evidence.Record{Exit: 1}, evidence.Record{}
+	for _, tc := range []struct {
+		name  string
+		took  int64 // milliseconds
+		pairs []Pair
+		want  report.Reproduction
+	}{
+		{"each time", 10, []Pair{{bad, good}, {bad, good}}, report.Introduced},
+		{"not once more on the head", 10, []Pair{{bad, good}, {good, good}}, report.NotReproduced},
+		{"on the base, too", 10, []Pair{{bad, bad}}, report.Unclear},
+		{"no time was left", 10, []Pair{{bad, good}}, report.Introduced},
+		{"long", 40_000, []Pair{{bad, good}, {good, good}}, report.Introduced},
+		{"longer still", 400_000, []Pair{{good, good}}, report.Introduced},
+	} {
+		got, err := again(Pair{evidence.Record{Exit: 1, DurationMS: tc.took}, good}, func(n int) (Pair, bool, error) {
+			if n-2 >= len(tc.pairs) {
+				return Pair{}, false, nil
+			}
+			return tc.pairs[n-2], true, nil
+		}, func(r evidence.Record) bool { return r.Exit != 0 }, func(r evidence.Record) bool { return r.Exit == 0 })
+		if got != tc.want || err != nil {
+			t.Errorf("%s: %s %v, want %s", tc.name, got, err, tc.want)
+		}
+	}
+}
+
+// A command that ran into its limit is given about as long again, and no other less than
+// a command may take.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		r    evidence.Record
+		want time.Duration
+	}{
+		{evidence.Record{DurationMS: 1000}, longest},
+		{evidence.Record{DurationMS: 10_000, TimedOut: true}, 16 * time.Second},
+		{evidence.Record{DurationMS: 900_000, TimedOut: true}, longest},
+	} {
+		if got := patience(tc.r); got != tc.want {
+			t.Errorf("%+v: %s", tc.r, got)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -21,6 +22,52 @@ const (
 	Beside = "rerun/held"  // task of a process that is held while one of these runs
 )
 
+// Round is the task, or the name, of a command that is run again for a time more, from 2 on.
+func Round(task string, n int) string { return task + "-" + strconv.Itoa(n) }
+
+// A Pair is a command that was run again on both sides.
+type Pair struct{ Head, Base evidence.Record }
+
+// How often a command is run on each side before its failure is called introduced, by how
+// long the first time took on both. One that takes longer still is believed at once.
+const (
+	roundsOfShort = 3
+	roundsOfLong  = 2
+	short         = 30 * time.Second
+	long          = 3 * time.Minute
+)
+
+// rounds is how often that is, the first time included.
+func rounds(p Pair) int {
+	switch took := time.Duration(p.Head.DurationMS+p.Base.DurationMS) * time.Millisecond; {
+	case took <= short:
+		return roundsOfShort
+	case took <= long:
+		return roundsOfLong
+	}
+	return 1
+}
+
+// again classifies a failure that the first pair calls introduced by running the command
+// more often: what passes once on the head, or fails once on the base, was chance. more runs
+// it for the n-th time; it reports false where no time was left for that.
+func again(p Pair, more func(n int) (Pair, bool, error), fails, passes func(evidence.Record) bool) (report.Reproduction, error) {
+	for n := 2; n <= rounds(p); n++ {
+		now, ok, err := more(n)
+		switch {
+		case err != nil:
+			return report.NotRun, err
+		case !ok:
+			return report.Introduced, nil
+		case !fails(now.Head):
+			return report.NotReproduced, nil
+		case !passes(now.Base):
+			return report.Unclear, nil
+		}
+	}
+	return report.Introduced, nil
+}
+
 // A Judge classifies what running the command of a check again showed, from the
 // records and from what was recorded of the trees alone.
 type Judge struct {
@@ -34,6 +81,8 @@ type Trial struct {
 	First  evidence.Record                 // as the agent ran it
 	Head   evidence.Record                 // as it was run again on the head
 	OnBase func() (evidence.Record, error) // and on the base, where it failed on the head again
+	// More runs it on both sides for the n-th time; false: no time was left for that.
+	More func(n int) (Pair, bool, error)
 	// Grounds are what the trees say of it, given the record on the base.
 	Grounds func(base evidence.Record) (Grounds, error)
 }
@@ -66,7 +115,9 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 		// Whatever it says there: the base does not have what the check is about.
 		return Finding{Reproduction: report.HeadOnly, Oracle: j.oracle(t, base, g)}, nil
 	case !sameWay && j.passes(t, base):
-		return Finding{Reproduction: report.Introduced}, nil
+		found, err := again(Pair{t.Head, base}, t.More, func(head evidence.Record) bool { return j.alike(t.First, head) },
+			func(base evidence.Record) bool { return j.passes(t, base) })
+		return Finding{Reproduction: found}, err
 	case j.promised(t.Claim) && !brokenProbe(wrote(j.Dir, t.Head), t.Head):
 		return Finding{Reproduction: report.Unfulfilled}, nil
 	case sameWay:
@@ -200,7 +251,7 @@ func (j Judge) fault(r evidence.Record) string {
 }
 
 var (
-	anyCopy = pattern.New(`/\S*/E\d+-(?:head|base)(?:-home)?/`)
+	anyCopy = pattern.New(`/\S*/E\d+-(?:head|base)(?:-\d)?(?:-home)?/`)
 	place   = pattern.New(`:\d+(?::\d+)?\b|\bline \d+\b|\([0-9a-fx, ._?{}]*\)`)
 )
 
@@ -255,7 +306,7 @@ var (
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // Tried groups the records of failing checks that were run again: one on the head,
-// and what followed on the base.
+// what followed on the base, and the rounds after that.
 func Tried(records []evidence.Record) [][]evidence.Record {
 	var groups [][]evidence.Record
 	for _, r := range records {
@@ -263,17 +314,27 @@ func Tried(records []evidence.Record) [][]evidence.Record {
 		case r.Agent != Host || !r.Executed:
 		case r.Task == OnHead:
 			groups = append(groups, []evidence.Record{r})
-		case r.Task == OnBase && len(groups) > 0:
+		case (strings.HasPrefix(r.Task, OnHead) || strings.HasPrefix(r.Task, OnBase)) && len(groups) > 0:
 			groups[len(groups)-1] = append(groups[len(groups)-1], r)
 		}
 	}
 	return groups
 }
 
+// PairOf is the n-th pair of the records of one check, as [Tried] groups them, and whether
+// it is whole.
+func PairOf(tried []evidence.Record, n int) (Pair, bool) {
+	at := 2 * (n - 1)
+	if at+1 >= len(tried) {
+		return Pair{}, false
+	}
+	return Pair{tried[at], tried[at+1]}, true
+}
+
 // SampleOf finds the record of running the command of a passing check again.
 func SampleOf(records []evidence.Record, first evidence.Record) (evidence.Record, bool) {
 	at := slices.IndexFunc(records, func(r evidence.Record) bool {
-		return r.Agent == Host && r.Task == Sample && r.Executed && evidence.SameCommand(r.Command, first.Command)
+		return r.Agent == Host && r.Task == Sample && r.Executed && r.Cwd == first.Cwd && evidence.SameCommand(r.Command, first.Command)
 	})
 	if at < 0 {
 		return evidence.Record{}, false

@@ -41,6 +41,14 @@ func TestLacking(t *testing.T) {
 		{"TypeScript does not compile", "a.ts(3,1): error TS2304: Cannot find name 'x'.\n", "expected 3\n", []string{}, true},
 		{"a test fails differently", "want 3, got 4\n", "want 3, got 5\n", names, false},
 		{"silence", "", "", names, false},
+		{"Go has not the test", "ok  \tshop\t0.003s [no tests to run]\n", "--- FAIL: TestZZ (0.00s)\nFAIL\tshop\t0.003s\n", nil, true},
+		{"Go has others", "ok  \tshop\t0.003s [no tests to run]\nok  \tpay\t0.003s\n", "--- FAIL: TestZZ (0.00s)\nFAIL\tshop\t0.003s\n", nil, false},
+		{"cargo has not the test", "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 5 filtered out\n", "running 1 test\ntest zz ... FAILED\n", nil, true},
+		{"cargo has no other tests", "running 1 test\ntest zz ... ok\n\ntest result: ok. 1 passed; 0 failed\n\nrunning 0 tests\n", "running 1 test\ntest zz ... FAILED\n", nil, false},
+		{"node has not the test", "ℹ tests 0\nℹ pass 0\n", "ℹ tests 1\nℹ fail 1\n", nil, true},
+		{"mocha has not the test", "\n  0 passing (1ms)\n", "\n  0 passing (1ms)\n  1 failing\n", nil, true},
+		{"jest has not the test", "Tests:       5 skipped, 5 total\n", "Tests:       1 failed, 4 skipped, 5 total\n", nil, true},
+		{"no test was there before", "0 passing\n", "0 passing\n", nil, false},
 	} {
 		if got := lacking(tc.mine, tc.its, tc.names); got != tc.want {
 			t.Errorf("%s: %t", tc.name, got)
@@ -72,5 +80,19 @@ func TestPromised(t *testing.T) {
 		if got := j.promised(tc.check); got != tc.want {
 			t.Errorf("%s: %t", tc.name, got)
 		}
+	}
+}
+
+// The files that an agent had added are read from the difference that is kept of its tree.
+func TestAddedTexts(t *testing.T) {
+	t.Parallel()
+	patch := "diff a/shop/zz_test.go b/shop/zz_test.go\n--- a/shop/zz_test.go\n+++ b/shop/zz_test.go\n@@ -0,0 +1,3 @@\n+package shop\n++++ b/x\n+// end\n" +
+		"--- big.bin: not shown: binary\n" +
+		"diff a/old.txt b/old.txt\n--- a/old.txt\n+++ b/old.txt\n@@ -1,1 +1,1 @@\n-a\n+b\n" +
+		"diff a/../out b/../out\n--- a/../out\n+++ b/../out\n@@ -0,0 +1,1 @@\n+x\n" +
+		"diff a/note b/note\n--- a/note\n+++ b/note\n@@ -0,0 +1,1 @@\n+no end\n\\ No newline at end of file\n"
+	want := map[string]string{"shop/zz_test.go": "package shop\n+++ b/x\n// end\n", "note": "no end"}
+	if diff := cmp.Diff(want, addedTexts(patch)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,10 +11,12 @@ import (
 )
 
 // Words with which programs say that something is not there, or that what they
-// were given does not compile against it.
+// were given does not compile against it, or that they ran no test or some.
 var (
 	notThere   = pattern.New(`(?i)no such file|cannot open|can't open|cannot find|could not find|can't find|not found|does not exist|is not in std|no module named|cannot import`)
 	notBuilt   = pattern.New(`(?m)^\S+:\d+:\d+: .*(?:undefined|unknown field|too many arguments|not enough arguments|missing method)|\[(?:build|setup) failed\]|^error\[E\d+\]|error TS\d+`)
+	noTests    = pattern.New(`(?im)\[no tests to run\]|\bno tests? (?:ran|found|files? found)\b|\b(?:running|ran|collected) 0 (?:tests|items)\b|\b0 (?:passing|examples)\b|^(?:#|ℹ) tests 0$|^Tests: +\d+ skipped, \d+ total$`)
+	someTests  = pattern.New(`(?im)\b(?:running|ran) [1-9]\d* tests?\b|\b[1-9]\d* (?:passing|passed|failing|failed|examples?)\b|^(?:#|ℹ) tests [1-9]|^ok[ \t]+\S+[ \t]+\S+$|^\s*--- (?:PASS|FAIL)`)
 	unrunnable = []int{126, 127} // what shells end with when a command is not there or is no program
 )
 
@@ -36,6 +38,9 @@ func (j Judge) lacks(r, had evidence.Record, names []string) bool {
 func lacking(mine, its string, names []string) bool {
 	if notBuilt.MatchString(mine) && !notBuilt.MatchString(its) {
 		return true
+	}
+	if noTests.MatchString(mine) && !someTests.MatchString(mine) && someTests.MatchString(its) {
+		return true // a test of the other run is not there
 	}
 	if notThere.MatchString(its) {
 		return false

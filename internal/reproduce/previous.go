@@ -2,6 +2,8 @@ package reproduce
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,10 +104,11 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 			continue
 		}
 		ran++
+		files := l.Added(was)
 		on := func(side *workspace.Tree, name string) (evidence.Record, error) {
 			task := PreviousTask + c.ID + "/" + name
 			at := s.Layout.Copy(copyName(ran, task))
-			rec, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side)
+			rec, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side, files)
 			if err == nil {
 				v.Evidence = append(v.Evidence, rec.ID)
 			}
@@ -113,7 +116,18 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 		}
 		head, err := on(s.Head, "head")
 		if err == nil {
-			v.Now, v.Reproduction, err = l.Became(j, c, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
+			v.Now, v.Reproduction, err = l.Became(j, Revisited{
+				Check: c, Was: was, Head: head,
+				OnBase: func() (evidence.Record, error) { return on(s.Base, "base") },
+				More: func(n int) (Pair, bool, error) {
+					head, err := on(s.Head, Round("head", n))
+					if err != nil {
+						return Pair{}, false, err
+					}
+					base, err := on(s.Base, Round("base", n))
+					return Pair{head, base}, true, err
+				},
+			})
 		}
 		if err != nil {
 			return out, err
@@ -123,12 +137,24 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 	return out, nil
 }
 
-// Became says what the command of a check of the last run does now. A failure counts
-// only where the base, for which onBase gives the record, does not have it. One of what
-// only the head has counts where it is new, or counted before.
-func (l *Last) Became(j Judge, c report.Check, was, head evidence.Record, onBase func() (evidence.Record, error)) (report.Became, report.Reproduction, error) {
+// A Revisited is a check of the last run whose command was run again.
+type Revisited struct {
+	Check  report.Check
+	Was    evidence.Record                 // in the last run
+	Head   evidence.Record                 // now
+	OnBase func() (evidence.Record, error) // and on the base, where it came to something else than it should
+	More   func(n int) (Pair, bool, error) // as in [Trial]
+}
+
+// Became says what the command of a check of the last run does now. What came to something
+// else counts only where the base, for which OnBase gives the record, does not come to that,
+// too, and where the check counted before. One of what only the head has counts where it is
+// new, or counted before.
+func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction, error) {
+	c, was, head := v.Check, v.Was, v.Head
 	same := l.sameAs(j, was, head)
 	now := report.StillFails
+	refused := was.Status() != 0 && c.Result == report.ResultPass // it is meant to fail
 	switch {
 	case lacking(wrote(j.Dir, head), l.recorded(was), nil) || slices.Contains(unrunnable, head.Exit):
 		return report.CannotRun, "", nil
@@ -136,13 +162,22 @@ func (l *Last) Became(j Judge, c report.Check, was, head evidence.Record, onBase
 		return report.Holds, "", nil
 	case c.Result == report.ResultFail && !same:
 		return report.Fixed, "", nil
-	case c.Result == report.ResultPass && head.Status() == 0:
+	case c.Result == report.ResultPass && head.Status() == 0 && !refused:
 		return report.Differs, "", nil // it ends well and prints something else: for people to look at
 	case c.Result == report.ResultPass:
 		now = report.Broke
 	}
-	base, err := onBase()
+	if c.Result == report.ResultPass && (c.Support != report.Supported || c.Reproduction == report.NotReproduced) {
+		return now, report.Unclear, nil // it did not count when it passed
+	}
+	base, err := v.OnBase()
 	counted := c.Result == report.ResultPass || c.Blames()
+	badly := func(r evidence.Record) bool { return r.TimedOut || r.Status() != 0 }
+	well := func(r evidence.Record) bool { return !badly(r) }
+	fails, passes := badly, well
+	if refused {
+		fails, passes = well, func(r evidence.Record) bool { return !r.TimedOut && r.Status() == was.Status() }
+	}
 	switch {
 	case err != nil:
 		return now, "", err
@@ -151,12 +186,61 @@ func (l *Last) Became(j Judge, c report.Check, was, head evidence.Record, onBase
 			return now, report.Unclear, nil
 		}
 		return now, report.HeadOnly, nil
+	case refused && fails(base):
+		return report.Differs, "", nil // it is not refused on the base either
 	case j.sameWay(head, base):
 		return now, report.PreExisting, nil
-	case base.Status() == 0 && !base.TimedOut && (counted || head.TimedOut || head.Status() != 0):
-		return now, report.Introduced, nil
+	case passes(base) && (counted || fails(head)):
+		if !fails(head) { // it fails by what it prints
+			return now, report.Introduced, nil
+		}
+		found, err := again(Pair{head, base}, v.More, fails, passes)
+		return now, found, err
 	}
 	return now, report.Unclear, nil
+}
+
+// Added are the texts that the agent of a record had added to its tree at the end of the last
+// run, by their paths: a test beside the code is such.
+func (l *Last) Added(was evidence.Record) map[string]string {
+	name := strings.TrimSuffix(rundir.TranscriptPath(was.Agent, was.Task), ".md") + ".diff"
+	data, err := os.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(name)))
+	if err != nil {
+		return nil
+	}
+	return addedTexts(string(data))
+}
+
+// addedTexts are the files that a difference adds as a whole.
+func addedTexts(patch string) map[string]string {
+	out := map[string]string{}
+	name, text := "", ""
+	end := func() {
+		if name != "" && filepath.IsLocal(filepath.FromSlash(name)) {
+			out[name] = text
+		}
+		name, text = "", ""
+	}
+	for line := range strings.Lines(patch) {
+		to, names := strings.CutPrefix(line, "+++ b/")
+		more, adds := strings.CutPrefix(line, "+")
+		switch {
+		case strings.HasPrefix(line, "diff "):
+			end()
+		case names && name == "" && text == "":
+			name = strings.TrimSuffix(to, "\n")
+		case strings.HasPrefix(line, "@@ ") && !strings.HasPrefix(line, "@@ -0,0 +1,"):
+			name = "" // it changes a file
+		case strings.HasPrefix(line, "--- ") && strings.Contains(line, ": not shown: "):
+			end()
+		case strings.HasPrefix(line, "\\"):
+			text = strings.TrimSuffix(text, "\n")
+		case adds && name != "":
+			text += more
+		}
+	}
+	end()
+	return out
 }
 
 // sameAs compares a record with one of the last run.

@@ -26,6 +26,15 @@ import (
 // longest is how long a command may take when it is run again.
 const longest = 5 * time.Minute
 
+// patience is how long this command may take: one that ran into its limit a little longer
+// than that.
+func patience(r evidence.Record) time.Duration {
+	if took := time.Duration(r.DurationMS) * time.Millisecond; r.TimedOut {
+		return min(longest, took+took/10+5*time.Second)
+	}
+	return longest
+}
+
 // Shares of the time that is left in which commands may be begun again: checks that held,
 // or are of the last run; and what fails, on which a verdict hangs. None goes on for longer
 // than the last.
@@ -117,13 +126,17 @@ func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, tas
 	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
 }
 
-// repeat runs a recorded command in a fresh copy of a side, without files of an agent.
-func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree) (evidence.Record, error) {
+// repeat runs a recorded command of the last run in a fresh copy of a side, beside the files
+// that its agent had added.
+func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree, files map[string]string) (evidence.Record, error) {
 	tree, err := s.Pool.Copy(ctx, side, e.at.Tree)
 	if err != nil {
 		return evidence.Record{}, err
 	}
 	defer s.Pool.Put(tree, side)
+	if err := LayTexts(tree.Dir, files); err != nil {
+		return evidence.Record{}, err
+	}
 	defer s.clean(e.at)
 	return s.execute(ctx, e, tree)
 }
@@ -159,7 +172,7 @@ func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) 
 	if err := s.LayScratch(ctx, e.at, &x); err != nil {
 		return evidence.Record{}, errors.Join(err, company.Leave())
 	}
-	x.Run.Argv, x.Run.Timeout = Bash(cmp.Or(x.Script, x.Command)), longest
+	x.Run.Argv, x.Run.Timeout = Bash(cmp.Or(x.Script, x.Command)), patience(e.record)
 	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
 	return rec, errors.Join(err, company.Leave())
 }

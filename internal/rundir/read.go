@@ -30,7 +30,10 @@ var ErrNothing = errors.New("no run was begun here")
 //     refuses, as it expects, is introduced; own commands that the change edits stand aside; outputs are
 //     compared without what is measured, by the words beside it
 //   - 6 (since 2026-11-29): a failure that could not be compared with base is a finding
-const Format = 6
+//   - 7 (since 2026-11-29, later): what is called introduced was run more often; a failure that the
+//     exit code shows is not hidden; a command in another folder is another one; errors of the
+//     verification are run again; a check of the last run that held and fails is a finding
+const Format = 7
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {
