@@ -137,7 +137,7 @@ func (a Auditor) like(claim, ran spelling, cited bool) likeness {
 // that from each other. A claim that names no folder may be of any in the worktree.
 func (a Auditor) sameFolder(claim, ran spelling) bool {
 	where := a.folder(ran)
-	if open := claim.cwd == "" && len(claim.dirs) == 0; where != a.folder(claim) && !(open && filepath.IsLocal(where)) {
+	if names := claim.cwd != "" || len(claim.dirs) > 0; where != a.folder(claim) && (names || !filepath.IsLocal(where)) {
 		return false
 	}
 	for _, e := range a.Elsewhere {

@@ -148,11 +148,11 @@ func (j Job) OnceMore(delivery string) Job {
 // IsOnceMore reports whether j has its ID from OnceMore.
 func (j Job) IsOnceMore() bool { return !j.Asked() && j.ID != j.Identity() }
 
-// AgainstOther reports whether k is a verification for the pull request of j, but against another base than
-// j asks for. verified is the base of its run, empty where it has none.
-func (k Job) AgainstOther(j Job, verified string) bool {
-	base := cmp.Or(verified, k.BaseSHA)
-	return k.Verifies() && k.Number == j.Number && base != "" && base != j.BaseSHA
+// AgainstOther reports whether j is a verification for the pull request of another job, but against another
+// base than that asks for. verified is the base of the run of j, empty where it has none.
+func (j Job) AgainstOther(other Job, verified string) bool {
+	base := cmp.Or(verified, j.BaseSHA)
+	return j.Verifies() && j.Number == other.Number && base != "" && base != other.BaseSHA
 }
 
 // A Decision says what becomes of an event or job: it is run, or Skip says why not.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/model"
@@ -45,7 +46,7 @@ func TestTreesWhileModelThinks(t *testing.T) {
 		t.Cleanup(func() { _ = tree.Close() })
 		return tree
 	}
-	w := &work{dir: dir, layout: rundir.NewLayout(c.dir, c.dir, "run1"), sides: &reproduce.Sides{Head: later("h"), Base: later("b")}}
+	w := &work{dir: dir, layout: rundir.NewLayout(c.dir, c.dir, "run1"), sides: &reproduce.Sides{Head: later("h"), Base: later("b"), Now: time.Now}}
 	own, err := w.sides.Head.CopyLater(t.Context(), filepath.Join(c.dir, "worktrees", "run", "agent"))
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ type Past struct {
 	of       evidence.Roots
 	prepared string // folder of the head, whose files are not the agent's own
 	dir      string // of contents
+	now      func() time.Time
 
 	mu      sync.Mutex
 	moments []moment
@@ -62,7 +63,7 @@ type version struct {
 
 // NewPast is a Past of the files of an agent that works in the folders of at.
 func (s *Sides) NewPast(at evidence.Roots) *Past {
-	return &Past{of: at, prepared: s.Head.Dir, dir: at.Home + "-past", files: map[string][]*version{}, room: mostPastSize}
+	return &Past{of: at, prepared: s.Head.Dir, dir: at.Home + "-past", now: s.Now, files: map[string][]*version{}, room: mostPastSize}
 }
 
 // Take notes what there is before a command is begun. record is the id of a command that
@@ -76,7 +77,7 @@ func (p *Past) Take(ctx context.Context, record string) {
 	if p.lost {
 		return
 	}
-	p.moments = append(p.moments, moment{record, time.Now()})
+	p.moments = append(p.moments, moment{record, p.now()})
 	left := mostPast
 	note := func(place string, root *os.Root) func(string, fs.DirEntry) error {
 		return func(name string, d fs.DirEntry) error {

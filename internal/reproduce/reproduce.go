@@ -68,7 +68,8 @@ type Sides struct {
 	Layout     rundir.Layout
 	Sandbox    sandbox.Sandbox
 	Log        *evidence.Log
-	Pool       *workspace.Pool // of copies
+	Pool       *workspace.Pool  // of copies
+	Now        func() time.Time // as Sandbox has it
 
 	ports sync.Mutex // held while processes listen on ports of the host
 }

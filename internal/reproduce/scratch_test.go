@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,7 +82,7 @@ func TestPast(t *testing.T) {
 	}
 	write(map[string]string{"head/main.c": "", "tree/main.c": "", "home/x": ""})
 	past := &Past{
-		of: evidence.Roots{Tree: in("tree"), Temp: in("temp")}, prepared: in("head"), dir: in("kept"), files: map[string][]*version{}, room: mostPastSize,
+		of: evidence.Roots{Tree: in("tree"), Temp: in("temp")}, prepared: in("head"), dir: in("kept"), now: time.Now, files: map[string][]*version{}, room: mostPastSize,
 	}
 	past.Take(t.Context(), "E1")
 	write(map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"})

@@ -198,7 +198,7 @@ func (p *prepared) sides(ctx context.Context, s *snapshots) (*reproduce.Sides, e
 func (p *prepared) sidesOf(s *snapshots) *reproduce.Sides {
 	return &reproduce.Sides{
 		Base: s.base, Head: s.head, Shell: p.newGate(p.begun.dir.Evidence), Env: p.config.env(p.begun.job.Trust), Layout: p.begun.layout,
-		Sandbox: p.runner.Sandbox, Log: p.begun.dir.Evidence, Pool: &p.pool,
+		Sandbox: p.runner.Sandbox, Log: p.begun.dir.Evidence, Pool: &p.pool, Now: p.runner.Now,
 	}
 }
 

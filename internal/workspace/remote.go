@@ -146,11 +146,7 @@ func (m *Mirror) fetchTags(ctx context.Context, from git.Remote, list string) (e
 		return err
 	}
 	return m.setTags(ctx, want, func(missing map[string]string) error {
-		var f fetching
-		for _, oid := range slices.Compact(slices.Sorted(maps.Values(missing))) {
-			f.specs = append(f.specs, oid)
-		}
-		return m.fetchHistory(ctx, from, f)
+		return m.fetchHistory(ctx, from, fetching{specs: slices.Compact(slices.Sorted(maps.Values(missing)))})
 	})
 }
 

@@ -323,13 +323,17 @@ const reapTime = time.Second
 // reap waits for the children of a git command that was killed with all its group: where this
 // program adopts orphans, they are its own then, and no one else would wait for them.
 func reap(group int) {
-	for end := time.Now().Add(reapTime); time.Now().Before(end); {
+	for over := time.After(reapTime); ; {
 		switch pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); {
 		case errors.Is(err, syscall.EINTR) || pid > 0:
 		case err != nil: // there is none
 			return
 		default:
-			<-time.After(time.Millisecond)
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+			}
 		}
 	}
 }
