@@ -201,6 +201,10 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 	if !f.pytest && asks != "" {
 		f.pytest, f.why = true, "pytest is asked for in "+asks
 	}
+	if f.unittest && !f.pytest && !importOthers(s, dir) {
+		f.more, f.extrasBeside = nil, nil
+		f.deps = slices.DeleteFunc(f.deps, func(name string) bool { return !requirements.MatchString(path.Base(name)) })
+	}
 	if f.django = !f.pytest && isDjango(s, dir); f.django && len(f.deps) == 0 {
 		f.deps = requirementsAround(s, dir)
 	}
