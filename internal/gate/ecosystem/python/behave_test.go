@@ -157,14 +157,14 @@ def passes(lines, v):
 }
 
 // TestClockOfSeconds: what a clock of whole seconds says differs from itself where a call is made
-// again.
+// again, however slowly the first one begins.
 func TestClockOfSeconds(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python is needed")
 	}
-	text, dirs := "import time\ndef now():\n    x = VAR\n    return int(time.time())\n", []string{t.TempDir(), t.TempDir()}
+	text, dirs := "import os, time\nif 'SLOW' in os.environ and os.environ['PYTHONHASHSEED'] == '1':\n    time.sleep(1.3)\ndef now():\n    x = VAR\n    return int(time.time())\n", []string{t.TempDir(), t.TempDir()}
 	for i, x := range []string{"1", "2"} {
 		if err := os.WriteFile(filepath.Join(dirs[i], "a.py"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestClockOfSeconds(t *testing.T) {
 		return string(out)
 	}
 	at := plan.Compare(behave.All(run()), behave.Answers{}).Functions[0].At
-	if said := behave.Some(run("CALLS=" + behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
+	if said := behave.Some(run("SLOW=1", "CALLS="+behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
 		t.Errorf("%+v", said)
 	}
 }
