@@ -174,7 +174,7 @@ func TestForgedRecord(t *testing.T) {
 	}
 }
 
-// A run of one's own repository is not posted, wherever that was cloned from: its base, its
+// A run of one's own repository is not posted, whatever it was cloned from: its base, its
 // configuration and how far it went are a person's choice.
 func TestPublishOfNoPull(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// What the user's own git ignores is no part of a snapshot, wherever the pattern stands.
+// What the user's own git ignores is no part of a snapshot, in whichever file the pattern stands.
 func TestSnapshotIgnores(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
