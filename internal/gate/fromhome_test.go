@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/regular"
+	"github.com/ycbot/ycbot/internal/testing/spent"
 )
 
 // TestLoadedFromHome holds that files of HOME by which Python loads code are compared below HOME
@@ -90,9 +91,9 @@ func TestLoadedFromHome(t *testing.T) {
 		base, head := t.TempDir(), t.TempDir()
 		tt.lay(t, "base", base)
 		tt.lay(t, "head", head)
-		begun := time.Now()
-		got := loadedFrom(base, head, func(name string) bool { return name == "asked" })
-		if took := time.Since(begun); strings.Join(got, " ") != tt.want || took > 10*time.Second {
+		var got []string
+		took := spent.On(t, func() { got = loadedFrom(base, head, func(name string) bool { return name == "asked" }) })
+		if strings.Join(got, " ") != tt.want || took > 10*time.Second {
 			t.Errorf("%s: %q after %s, want %q", name, got, took, tt.want)
 		}
 	}
