@@ -25,6 +25,9 @@ var leftInBasic = []string{
 // TestAttacks runs the attacks of the threat study in every tier, as this user
 // and, for root, as an ordinary one. Tier none shows that they are real ones.
 func TestAttacks(t *testing.T) { //nolint:paralleltest // some attacks are on what the whole machine has: space, memory, processes
+	if testing.Short() { // other programs do the work, and start ten times as slowly with the race detector
+		t.Skip("-short")
+	}
 	users := []int{os.Geteuid()}
 	if users[0] == 0 {
 		users = append(users, strangerID)
