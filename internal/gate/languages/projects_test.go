@@ -303,6 +303,14 @@ func TestFind(t *testing.T) {
 			tools: "python3 cc",
 			want:  "Python in .\n  build python3 setup.py --quiet build_ext --inplace\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
 		},
+		"a setup.py beside another builder": {
+			files: map[string]string{
+				"setup.py": "setup(ext_modules=compiled)\n", "test_a.py": "import unittest\n",
+				"pyproject.toml": "[project]\nname = 'a'\n[build-system]\nrequires = ['flit_core']\nbuild-backend = 'flit_core.buildapi'\n",
+			},
+			tools: "python3 cc",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
+		},
 		"conftest.py below tests": {
 			files: map[string]string{"a/b.py": "", "a/tests/conftest.py": "", "a/tests/test_b.py": "def test_b(): pass\n"},
 			tools: "python3 pytest",

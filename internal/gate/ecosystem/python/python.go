@@ -313,7 +313,7 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 	} else if f.pytest && s.Tools.Has("pytest") {
 		python = ""
 	}
-	if python != ".venv/bin/python" && extended.Match(s.Read(dir, "setup.py")) && ecosystem.LackOfCompiler(s) == "" { // else installing it builds it
+	if python != ".venv/bin/python" && extends(s, dir, f) && ecosystem.LackOfCompiler(s) == "" { // else installing it builds it
 		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting("python3 setup.py --quiet build_ext --inplace"))
 	}
 	where := "."
@@ -362,6 +362,15 @@ func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Proj
 
 // extended is what a setup.py has that has extensions to compile.
 var extended = pattern.New(`\b(?:ext_modules\s*=|Extension\s*\(|cythonize\s*\(|cffi_modules\s*=)`)
+
+// extends reports whether setup.py has extensions that the project is built with. Beside another
+// builder's name in pyproject.toml it serves something else, as wheels of some platforms do.
+func extends(s *ecosystem.Survey, dir string, f pyFacts) bool {
+	system := f.pyproject.Table("build-system")
+	backend := system.Text("build-backend")
+	return extended.Match(s.Read(dir, "setup.py")) &&
+		(backend == "" || strings.HasPrefix(backend, "setuptools") || len(system.Texts("backend-path")) > 0)
+}
 
 // installPython sets the commands that bring dependencies into a virtual
 // environment in the project, and says whether there is one. What needs nothing
