@@ -291,8 +291,14 @@ func (r *Runner) config(spec Spec, env *Environment, t *task) *Config {
 		return said
 	}
 	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: budget}
-	cfg.Journal, cfg.Now, cfg.Wait, cfg.Log = r.Journal, r.Now, r.Pause, r.Log
+	r.Equip(&cfg)
 	return &cfg
+}
+
+// Equip gives an agent what all agents of the run share: the journal, the clock, the pauses
+// before a question that no provider answered, and the log.
+func (r *Runner) Equip(cfg *Config) {
+	cfg.Journal, cfg.Now, cfg.Wait, cfg.Log = r.Journal, r.Now, r.Pause, r.Log
 }
 
 // lowest is the least of the bounds that there are: zero is none.

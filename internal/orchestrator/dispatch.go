@@ -154,7 +154,7 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	if most := w.runner.Caps.MaxIterations; most > 0 {
 		cfg.MaxIterations = min(cfg.MaxIterations, most)
 	}
-	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
+	w.runner.Equip(&cfg)
 	began := w.now()
 	res.End, res.Err = agent.Work(ctx, &cfg, w.redacted(coordinatorPrompt(w.agents.briefing(), w.gate, notes)), w.emit)
 	w.runner.Drain()
