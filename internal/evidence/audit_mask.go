@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/shelltext"
 )
 
@@ -232,26 +233,41 @@ func readBehind(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 // inBase reports whether a statement runs in the prepared base, which decides nothing
 // about the head.
 func inBase(s *syntax.Stmt) bool {
-	switch s.Cmd.(type) {
-	case *syntax.Subshell, *syntax.BinaryCmd:
-	default:
+	switch x := s.Cmd.(type) {
+	case *syntax.Subshell:
+		return staysInBase(firstDirs(&syntax.File{Stmts: x.Stmts}), s)
+	case *syntax.BinaryCmd:
+		dirs, _ := leadingCds(s)
+		return staysInBase(dirs, s) || inBase(x.X) && (inBase(x.Y) || !judges(x.Y) || first(x.Y) == "grep")
+	}
+	return false
+}
+
+// staysInBase reports whether a statement goes to the base first, by the folders that it goes
+// to before it does anything, and does not leave it again.
+func staysInBase(first []string, s *syntax.Stmt) bool {
+	if len(first) == 0 || !strings.Contains(first[0], "YCBOT_BASE") {
 		return false
 	}
-	found := false
+	stays := true
 	syntax.Walk(s, func(n syntax.Node) bool {
 		if x, ok := n.(*syntax.Stmt); ok && isCd(x) {
-			found = found || strings.Contains(keyOf(x), "YCBOT_BASE")
+			key := keyOf(x)
+			stays = stays && !strings.Contains(key, "..") && (strings.Contains(key, "YCBOT_BASE") || !elsewhere.MatchString(key))
 		}
-		return !found
+		return stays
 	})
-	return found
+	return stays
 }
+
+// elsewhere finds a cd to a folder that is not below the one where it is called.
+var elsewhere = pattern.New(`^\S+(?: -[LPe@]+)*(?:$| [/~$-])`)
 
 // built reports whether a statement builds a program that one behind it runs, which cannot
 // hold where the build failed.
 func built(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok {
+	if !ok || !builds(wordsOf(c)) {
 		return false
 	}
 	at := slices.IndexFunc(c.Args, func(w *syntax.Word) bool { return w.Lit() == "-o" })
@@ -261,6 +277,15 @@ func built(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 	program := keyOf(c.Args[at+1])
 	last := behind[len(behind)-1]
 	return len(program) > 1 && !cannotFail(last) && strings.Contains(keyOf(last), program)
+}
+
+// builds reports whether -o among a command's words names the program that it builds: of a
+// linter it is a report.
+func builds(words []string) bool {
+	if len(words) < 2 || !slices.Contains([]string{"go", "dotnet", "bun", "deno", "swift"}, words[0]) {
+		return false
+	}
+	return slices.Contains([]string{"build", "publish", "compile"}, words[1]) || words[1] == "test" && slices.Contains(words, "-c")
 }
 
 // cannotFail reports whether a statement ends with 0 whatever came before.
@@ -282,8 +307,29 @@ func cannotFail(s *syntax.Stmt) bool {
 		return len(x.Stmts) > 0 && cannotFail(x.Stmts[len(x.Stmts)-1])
 	case *syntax.Subshell:
 		return len(x.Stmts) > 0 && cannotFail(x.Stmts[len(x.Stmts)-1])
+	case *syntax.IfClause:
+		for c := x; c != nil; c = c.Else {
+			if !endsWell(c.Then) {
+				return false
+			}
+		}
+		return true // also where no branch is taken
+	case *syntax.CaseClause:
+		return !slices.ContainsFunc(x.Items, func(i *syntax.CaseItem) bool { return len(i.Stmts) > 0 && !endsWell(i.Stmts) })
+	case *syntax.ForClause:
+		return endsWell(x.Do)
+	case *syntax.WhileClause:
+		return endsWell(x.Do)
+	case *syntax.DeclClause, *syntax.FuncDecl:
+		return true
 	}
 	return false
+}
+
+// endsWell reports whether a branch, or the body of a loop, ends with 0 and has nothing before
+// its end that ends the script otherwise.
+func endsWell(stmts []*syntax.Stmt) bool {
+	return len(stmts) > 0 && cannotFail(stmts[len(stmts)-1]) && !leaves(stmts)
 }
 
 // judges reports whether a statement does something whose exit code matters.
@@ -329,7 +375,8 @@ func runs(s *syntax.Stmt) bool {
 	return all
 }
 
-func isTest(c *syntax.CallExpr) bool {
+// wordsOf are the words of a command, without those of programs that only start another.
+func wordsOf(c *syntax.CallExpr) []string {
 	var words []string
 	for _, w := range c.Args {
 		words = append(words, quotes.Replace(w.Lit()))
@@ -340,6 +387,14 @@ func isTest(c *syntax.CallExpr) bool {
 			words = words[1:]
 		}
 	}
+	if len(words) > 0 {
+		words[0] = words[0][strings.LastIndexByte(words[0], '/')+1:]
+	}
+	return words
+}
+
+func isTest(c *syntax.CallExpr) bool {
+	words := wordsOf(c)
 	if len(words) == 0 {
 		return false
 	}
@@ -347,7 +402,7 @@ func isTest(c *syntax.CallExpr) bool {
 	if len(words) > 1 {
 		verb = words[1]
 	}
-	switch words[0][strings.LastIndexByte(words[0], '/')+1:] {
+	switch words[0] {
 	case "pytest", "unittest", "tox", "nox", "jest", "vitest", "mocha", "tsc", "eslint", "ruff", "mypy", "golangci-lint", "staticcheck", "make", "ninja", "ctest", "mvn", "mvnw", "gradle", "gradlew", "rspec", "phpunit", "rubocop", "just", "tap":
 		return true
 	case "go":

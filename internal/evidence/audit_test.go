@@ -315,7 +315,21 @@ func TestAuditMasked(t *testing.T) {
 		"go run ./cmd 0 && { echo BUG; exit 1; }; echo rejected":                   false,
 		"go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0":                         false,
 		"go build -o $TMPDIR/app ./cmd/app\n./run.sh":                              true,
+		"timeout 60 go build -o app ./cmd/app; ./app 0":                            false,
+		"eslint -o report.txt src; grep -c warning report.txt":                     true,
 		`(cd "$YCBOT_BASE" && go test ./x); echo "base: exit $?"; go test ./x`:     false,
+		`(cd "$YCBOT_BASE"; cd x && go test . | tail -3) || true; go test ./x`:     false,
+		`pytest -q && (cd "$YCBOT_BASE" && pytest -q); echo done`:                  true,
+		`(cd "$YCBOT_BASE" && pytest -q; cd "$OLDPWD" && pytest -q); echo done`:    true,
+
+		`pytest -q; rc=$?; if [ $rc -ne 0 ]; then echo "tests failed: $rc"; fi`:                true,
+		`pytest -q; rc=$?; if [ $rc -ne 0 ]; then echo "failed: $rc"; exit $rc; fi; echo held`: false,
+		`pytest -q; rc=$?; if [ $rc -ne 0 ]; then [ $rc = 5 ] || exit 1; echo "no tests"; fi`:  false,
+		`pytest -q; rc=$?; if [ $rc = 0 ]; then echo held; else echo failed; false; fi`:        false,
+		`pytest -q; rc=$?; case $rc in 0) ;; *) echo "tests failed: $rc";; esac`:               true,
+		`pytest -q; rc=$?; case $rc in 0) echo held;; *) echo "failed: $rc"; exit $rc;; esac`:  false,
+		`pytest -q; rc=$?; for n in 1 2; do echo "$n: $rc"; done`:                              true,
+		`pytest -q; rc=$?; export RC=$rc`:                                                      true,
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
