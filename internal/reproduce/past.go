@@ -20,7 +20,7 @@ import (
 // Bounds of what is kept of an agent's own files.
 const (
 	mostPast     = 50_000   // files and folders that are looked at before a command
-	mostPastSize = 64 << 20 // bytes of contents in all
+	mostPastSize = 64 << 20 // bytes of contents, of the tree and of the scratch folder each
 )
 
 // Where an agent has files of its own: the beginnings of their names in a [Past].
@@ -42,8 +42,8 @@ type Past struct {
 	moments []moment
 	files   map[string][]*version // by the name with where it lies; of a folder it ends with a slash
 	copies  int
-	room    int64
-	lost    bool // there were too many files, or they could not be read
+	room    map[string]int64 // bytes of contents that may still be kept, by where they lie
+	lost    bool             // there were too many files, or they could not be read
 }
 
 // A moment is a time at which a command was begun.
@@ -58,12 +58,19 @@ type version struct {
 	size       int64
 	changed    time.Time
 	mode       fs.FileMode
-	content    string // name of the file that keeps it; empty: it is not kept
+	content    string // name of the file that keeps it; empty: it is not kept, and is taken as it is now
 }
 
 // NewPast is a Past of the files of an agent that works in the folders of at.
 func (s *Sides) NewPast(at evidence.Roots) *Past {
-	return &Past{of: at, prepared: s.Head.Dir, dir: at.Home + "-past", now: s.Now, files: map[string][]*version{}, room: mostPastSize}
+	return newPast(at, s.Head.Dir, s.Now)
+}
+
+func newPast(at evidence.Roots, prepared string, now func() time.Time) *Past {
+	return &Past{
+		of: at, prepared: prepared, dir: at.Home + "-past", now: now, files: map[string][]*version{},
+		room: map[string]int64{inTree: mostPastSize, inTemp: mostPastSize},
+	}
 }
 
 // Take notes what there is before a command is begun. record is the id of a command that
@@ -147,9 +154,12 @@ func (p *Past) note(place string, root *os.Root, name string, d fs.DirEntry) err
 			return nil
 		}
 	}
-	if info.Mode().IsRegular() && v.size <= min(maxProbeSize, p.room) {
+	if info.Mode().IsRegular() && v.size <= min(maxProbeSize, p.room[place]) {
 		if err := p.keep(root, name, v); err != nil {
 			return err
+		}
+		if v.content != "" {
+			p.room[place] -= v.size
 		}
 	}
 	p.files[key] = append(p.files[key], v)
@@ -172,7 +182,6 @@ func (p *Past) keep(root *os.Root, name string, v *version) error {
 	}
 	p.copies++
 	v.content = filepath.Join(p.dir, strconv.Itoa(p.copies))
-	p.room -= int64(len(data))
 	return os.WriteFile(v.content, data, 0o600)
 }
 

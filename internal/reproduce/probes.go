@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -64,25 +66,47 @@ func (o Original) probes(tree, prepared *os.Root) ([]probe, error) {
 	var out []probe
 	if n, ok := o.Past.before(o.Record); ok {
 		for _, f := range o.Past.at(n, inTree) {
-			if f.content != "" {
-				out = append(out, probe{f.name, func() ([]byte, fs.FileMode, error) {
-					data, err := os.ReadFile(f.content)
-					return data, f.mode, err
-				}})
+			if !f.mode.IsRegular() || f.size > maxProbeSize {
+				continue
 			}
+			out = append(out, probe{f.name, func() ([]byte, fs.FileMode, error) {
+				if f.content == "" {
+					data, err := small(tree, f.name)
+					return data, f.mode, err
+				}
+				data, err := os.ReadFile(f.content)
+				return data, f.mode, err
+			}})
 		}
 		return out, nil
 	}
 	err := ownFiles(tree, prepared, func(name string, d fs.DirEntry) error {
 		if info, err := d.Info(); err == nil && info.Size() <= maxProbeSize {
 			out = append(out, probe{name, func() ([]byte, fs.FileMode, error) {
-				data, err := tree.ReadFile(name)
+				data, err := small(tree, name)
 				return data, info.Mode(), err
 			}})
 		}
 		return nil
 	})
 	return out, err
+}
+
+// small reads a regular file that is no larger than a probe may be.
+func small(tree *os.Root, name string) ([]byte, error) {
+	f, err := tree.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxProbeSize) {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, maxProbeSize))
 }
 
 // copyProbes copies what an agent had added to its tree before its command: small regular

@@ -81,9 +81,7 @@ func TestPast(t *testing.T) {
 		}
 	}
 	write(map[string]string{"head/main.c": "", "tree/main.c": "", "home/x": ""})
-	past := &Past{
-		of: evidence.Roots{Tree: in("tree"), Temp: in("temp")}, prepared: in("head"), dir: in("kept"), now: time.Now, files: map[string][]*version{}, room: mostPastSize,
-	}
+	past := newPast(evidence.Roots{Tree: in("tree"), Temp: in("temp"), Home: in("home")}, in("head"), time.Now)
 	past.Take(t.Context(), "E1")
 	write(map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"})
 	past.Take(t.Context(), "E2")
@@ -128,6 +126,41 @@ func TestPast(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(to, "temp/d")); (err == nil) != (tc.record == "E3") {
 			t.Errorf("%s: the folder that a command made: %v", tc.record, err)
 		}
+	}
+}
+
+// TestPastRoom holds that a probe for whose contents there was no room is taken as it is now,
+// and that scratch files take no room from those of the tree.
+func TestPastRoom(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(folder.Make(filepath.Dir(in(name))), os.WriteFile(in(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("head/main.c", "")
+	write("tree/main.c", "")
+	write("tree/probe.c", strings.Repeat("p", 20))
+	write("tree/seen.c", "before")
+	write("temp/copy", strings.Repeat("c", 10))
+	past := newPast(evidence.Roots{Tree: in("tree"), Temp: in("temp"), Home: in("home")}, in("head"), time.Now)
+	past.room = map[string]int64{inTree: 10, inTemp: 10}
+	past.Take(t.Context(), "E1")
+	write("tree/seen.c", "after all")
+	o := Original{Record: evidence.Record{ID: "E1"}, Workspace: past.of, Past: past}
+	if err := errors.Join(folder.Make(in("to")), o.copyProbes(in("head"), in("to"), false)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"probe.c": strings.Repeat("p", 20), "seen.c": "before"} {
+		if data, err := os.ReadFile(in("to/" + name)); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if kept, err := os.ReadDir(past.dir); err != nil || len(kept) != 2 {
+		t.Errorf("%d contents are kept, %v", len(kept), err)
 	}
 }
 
