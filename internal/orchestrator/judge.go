@@ -156,9 +156,13 @@ func (w *work) reproduce(ctx context.Context, res agent.Result, c Claim) (reprod
 	if err != nil {
 		return none, err
 	}
+	var left []string
 	return w.judge.Classify(reproduce.Trial{
 		Claim: c.AgentCheck, First: o.Record, Head: head,
-		OnBase: func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) },
+		OnBase: func() (base evidence.Record, err error) {
+			base, left, err = w.sides.AgainOnBase(ctx, o)
+			return base, err
+		},
 		More: func(n int) (pair reproduce.Pair, in bool, err error) {
 			in, err = w.inTime(ctx, w.within, func(ctx context.Context) (err error) {
 				if pair.Head, err = w.sides.Again(ctx, o, w.sides.Head, reproduce.Round(reproduce.OnHead, n)); err == nil {
@@ -173,7 +177,9 @@ func (w *work) reproduce(ctx context.Context, res agent.Result, c Claim) (reprod
 		},
 		Grounds: func(base evidence.Record) (reproduce.Grounds, error) {
 			return journal.Once(w.dir.Journal, KindGrounds, head.ID, func() (reproduce.Grounds, error) {
-				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c.AgentCheck, head, base))
+				subject := w.sides.Subject(w.judge, o, c.AgentCheck, head, base)
+				subject.LeftOut = left
+				return reproduce.Ground(ctx, w.mirror, w.source.Change, subject)
 			})
 		},
 	})

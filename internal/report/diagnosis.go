@@ -102,7 +102,7 @@ func (r *Report) sides(c Check) (without, with string) {
 	case NotReproduced:
 		without, with = "not run again", "⚠ failed, and passed when run again"
 	case Unclear:
-		without = "❌ fails, differently"
+		without = "❌ fails differently, or does not run"
 	default:
 		without = "not run again"
 	}

@@ -201,7 +201,7 @@ const (
 	Unfulfilled   Reproduction = "unfulfilled"    // fails on both, and the task says that the change fixes it
 	NotReproduced Reproduction = "not-reproduced" // passes on head when run again
 	HeadOnly      Reproduction = "head-only"      // the check is about something that only the head has
-	Unclear       Reproduction = "unclear"        // fails on both in different ways
+	Unclear       Reproduction = "unclear"        // fails on both in different ways, or does not run on the base
 	NotRun        Reproduction = "none"           // not run again
 )
 

@@ -174,7 +174,7 @@ func (a AgentOutcome) fallen() []string {
 		case c.Reproduction == NotReproduced:
 			out = append(out, fmt.Sprintf("check %q did not fail like that when it was run again", c.Title))
 		case c.Reproduction == Unclear:
-			out = append(out, fmt.Sprintf("check %q fails on the base as well, in another way", c.Title))
+			out = append(out, fmt.Sprintf("check %q fails on the base as well, in another way, or does not run there", c.Title))
 		case c.Reproduction == HeadOnly:
 			out = append(out, fmt.Sprintf("check %q is about something that only the head has, and shows neither a crash of the project's code nor a quoted sentence of the task or the head's documentation that it contradicts", c.Title))
 		default:

@@ -147,7 +147,7 @@ func (c Check) reproduced() string {
 		}
 		return "head only: the base does not have it"
 	case Unclear:
-		return "unclear: fails on both, in different ways"
+		return "unclear: fails on both, in different ways, or does not run on the base"
 	}
 	return "not run again"
 }

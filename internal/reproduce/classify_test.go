@@ -40,7 +40,8 @@ func (r ran) record(t *testing.T, dir, id string) evidence.Record {
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	const head, base = "/x/worktrees/r/again/E1-head/", "/x/worktrees/r/again/E1-base/"
-	failed := ran{exit: 1, err: "wrong: 5\n"}
+	failed, bug := ran{exit: 1, err: "wrong: 5\n"}, ran{exit: 1, out: "BUG\n"}
+	const noName = "ImportError: cannot import name 'clamp' from 'shop'\n"
 	for _, tc := range []struct {
 		name     string
 		head     ran
@@ -80,6 +81,22 @@ func TestClassify(t *testing.T) {
 		{"by its end: the base has the message", ran{out: "0\n"}, ran{exit: 7, err: "x: no number\n"}, "Expected: no number", Grounds{}, report.Introduced, ""},
 		{"by its end: success is expected", ran{out: "0\n"}, ran{exit: 7, err: "no number\n"}, "Expected: 12", Grounds{}, report.Unclear, ""},
 		{"by output: the same", ran{out: "5\n"}, ran{out: "5\n"}, "12 was expected", Grounds{}, report.PreExisting, ""},
+		{"the program is not there, and the base ends well", bug, ran{out: "rejected\n", err: "bash: line 1: ./app: No such file or directory\n"}, "", Grounds{}, report.Unclear, ""},
+		{"silently", bug, ran{out: "rejected\n"}, "", Grounds{LeftOut: []string{"app"}}, report.Unclear, ""},
+		{"silently on both", ran{exit: 1}, ran{exit: 1}, "", Grounds{LeftOut: []string{"app"}}, report.Unclear, ""},
+		{"silently, about what only the head has", bug, ran{out: "rejected\n"}, "", Grounds{LeftOut: []string{"app"}, HeadOnly: []string{"--twice"}}, report.HeadOnly, ""},
+		{"silently, and the task promises", bug, ran{out: "rejected\n"}, `"words are refused"`, Grounds{LeftOut: []string{"app"}}, report.Unfulfilled, ""},
+		{"a symbol is not there, and the base ends well", bug, ran{out: "rejected\n", err: noName}, "", Grounds{}, report.Unclear, ""},
+		{"one that only the head has", bug, ran{out: "rejected\n", err: noName}, "", Grounds{Words: []string{"clamp"}}, report.HeadOnly, ""},
+		{"such a flag, in words of a project", bug, ran{out: "rejected\n", err: "unknown option: --twice\n"}, "", Grounds{Words: []string{"twice"}}, report.HeadOnly, ""},
+		{"a flag that neither has", bug, ran{out: "rejected\n", err: "unknown option: --twice\n"}, "", Grounds{}, report.Introduced, ""},
+		{"a server does not start, and the base ends well", bug, ran{out: "rejected\n", err: "curl: (7) Failed to connect to localhost port 80\n"}, "", Grounds{}, report.Unclear, ""},
+		{"what the check expects to be missing", bug, ran{out: "no such file\n"}, "it says: no such file", Grounds{}, report.Introduced, ""},
+		{"the head says so, too", ran{exit: 1, err: "x: No such file\n"}, ran{out: "y: No such file\n"}, "", Grounds{}, report.Introduced, ""},
+		{"by its end: the program is not there", ran{out: "0\n"}, ran{exit: 127, err: "bash: ./app: No such file or directory\n"}, "Expected: it exits with a non-zero status", Grounds{}, report.HeadOnly, ""},
+		{"by its end: it was left out", ran{out: "0\n"}, ran{exit: 127, err: "bash: ./app: No such file or directory\n"}, "Expected: it exits with a non-zero status", Grounds{LeftOut: []string{"app"}}, report.Unclear, ""},
+		{"a crash of what was left out", ran{exit: 139}, ran{exit: 127, err: "bash: ./app: No such file or directory\n"}, "", Grounds{LeftOut: []string{"app"}}, report.Unclear, ""},
+		{"by its end: a module is not there", ran{out: "0\n"}, ran{exit: 1, err: noName}, "Expected: it exits with a non-zero status", Grounds{}, report.Unclear, ""},
 		{"hangs on the head alone", ran{exit: 137, timedOut: true}, ran{out: "5\n"}, "", Grounds{}, report.Introduced, ""},
 		{"hangs on both", ran{exit: 137, timedOut: true}, ran{exit: 137, timedOut: true}, "", Grounds{}, report.PreExisting, ""},
 	} {
@@ -103,6 +120,22 @@ func TestClassify(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the base of a check of the last run", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "spill"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		was, base := ran{out: "rejected\n"}, ran{out: "rejected\n", err: noName}
+		_, got, err := (&Last{Dir: dir}).Became(Judge{Dir: dir}, Revisited{
+			Check: report.Check{Result: report.ResultPass, Support: report.Supported}, Was: was.record(t, dir, "E1"), Head: bug.record(t, dir, "E2"),
+			OnBase: func() (evidence.Record, error) { return base.record(t, dir, "E3"), nil },
+			More:   func(int) (Pair, bool, error) { return Pair{}, false, nil },
+		})
+		if err != nil || got != report.Unclear {
+			t.Errorf("%s %v, want %s", got, err, report.Unclear)
+		}
+	})
 	t.Run("passes when it is run again", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

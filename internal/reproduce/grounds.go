@@ -30,6 +30,7 @@ type Grounds struct {
 	Files    []string `json:"files,omitempty"`     // files of the head that its output names
 	Quote    string   `json:"quote,omitempty"`     // a sentence of the head's documentation, help or comments that the check quotes
 	QuoteAt  string   `json:"quote_at,omitempty"`  // and its file
+	LeftOut  []string `json:"left_out,omitempty"`  // what the agent built of the head and the command names: the base had it not
 }
 
 // Objects are the committed files of a change.
@@ -46,11 +47,15 @@ type Subject struct {
 	Output  string   // what that wrote
 	OnBase  string   // what the same command wrote on the base
 	Probes  []string // texts of the check's own files that travelled along
+	LeftOut []string // what did not, and was not built on the base
 }
 
 // Ground finds what the committed files say of a check.
 func Ground(ctx context.Context, o Objects, c change.Change, s Subject) (Grounds, error) {
-	g := Grounds{Probe: len(s.Probes) > 0 || inlineCode.MatchString(s.Command)}
+	g := Grounds{
+		Probe:   len(s.Probes) > 0 || inlineCode.MatchString(s.Command),
+		LeftOut: namedIn(s.Command+"\n"+strings.Join(s.Probes, "\n"), s.LeftOut),
+	}
 	files, err := o.Files(ctx, c.HeadSHA)
 	if err != nil {
 		return g, err

@@ -96,7 +96,8 @@ type Finding struct {
 // Classify says what a failing check is. A failure is the change's where the same
 // command passes on the base. Where it fails there as well, the two must be the same
 // for the failure to be old; what the base cannot do because it lacks it is a failure
-// of its own kind, for which the probe may be as wrong as the code.
+// of its own kind, for which the probe may be as wrong as the code. What does not run on
+// the base does not pass there, whatever the exit code.
 func (j Judge) Classify(t Trial) (Finding, error) {
 	if !j.alike(t.First, t.Head) || j.lacks(t.Head, t.First, nil) {
 		return Finding{Reproduction: report.NotReproduced}, nil
@@ -110,17 +111,25 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 		return Finding{Reproduction: report.NotRun}, err
 	}
 	sameWay := j.sameWay(t.Head, base)
+	idle := func(base evidence.Record) bool { // it does not run there, or not what it is about
+		return len(g.LeftOut) > 0 || j.idle(base, t.Head, t.Claim.Expected) || j.missesWord(base, g)
+	}
+	passes := func(base evidence.Record) bool { return !idle(base) && j.passes(t, base) }
+	names := added(j.Source.Change.Files)
+	lacks := j.lacks(base, t.Head, names)
+	if len(g.LeftOut) > 0 { // that no program is there was our doing
+		lacks = lacking(wrote(j.Dir, base), wrote(j.Dir, t.Head), names)
+	}
 	switch {
-	case len(g.HeadOnly) > 0, len(g.Words) > 0 && (base.TimedOut || base.Status() != 0), !sameWay && j.lacks(base, t.Head, added(j.Source.Change.Files)):
+	case len(g.HeadOnly) > 0, len(g.Words) > 0 && (base.TimedOut || base.Status() != 0 || idle(base)), !sameWay && lacks:
 		// Whatever it says there: the base does not have what the check is about.
 		return Finding{Reproduction: report.HeadOnly, Oracle: j.oracle(t, base, g)}, nil
-	case !sameWay && j.passes(t, base):
-		found, err := again(Pair{t.Head, base}, t.More, func(head evidence.Record) bool { return j.alike(t.First, head) },
-			func(base evidence.Record) bool { return j.passes(t, base) })
+	case !sameWay && passes(base):
+		found, err := again(Pair{t.Head, base}, t.More, func(head evidence.Record) bool { return j.alike(t.First, head) }, passes)
 		return Finding{Reproduction: found}, err
 	case j.promised(t.Claim) && !brokenProbe(wrote(j.Dir, t.Head), t.Head):
 		return Finding{Reproduction: report.Unfulfilled}, nil
-	case sameWay:
+	case sameWay && len(g.LeftOut) == 0:
 		return Finding{Reproduction: report.PreExisting}, nil
 	default:
 		return Finding{Reproduction: report.Unclear}, nil

@@ -178,6 +178,7 @@ func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction,
 	if refused {
 		fails, passes = well, func(r evidence.Record) bool { return !r.TimedOut && r.Status() == was.Status() }
 	}
+	holds := func(base evidence.Record) bool { return passes(base) && !j.idle(base, head, c.Expected) }
 	switch {
 	case err != nil:
 		return now, "", err
@@ -190,11 +191,11 @@ func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction,
 		return report.Differs, "", nil // it is not refused on the base either
 	case j.sameWay(head, base):
 		return now, report.PreExisting, nil
-	case passes(base) && (counted || fails(head)):
+	case holds(base) && (counted || fails(head)):
 		if !fails(head) { // it fails by what it prints
 			return now, report.Introduced, nil
 		}
-		found, err := again(Pair{head, base}, v.More, fails, passes)
+		found, err := again(Pair{head, base}, v.More, fails, holds)
 		return now, found, err
 	}
 	return now, report.Unclear, nil

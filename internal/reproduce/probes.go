@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -109,38 +108,55 @@ func small(tree *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxProbeSize))
 }
 
+// A carrying is where the files that an agent added to its tree are taken along to.
+type carrying struct {
+	prepared string // folder of the head, whose files are not the agent's own
+	to       string // folder of a copy
+	base     bool   // it is one of the base
+	ignored  ignored
+}
+
 // copyProbes copies what an agent had added to its tree before its command: small regular
-// files that the prepared head does not have. What is there already in to stays, and no
-// program of the head goes to the base, where it would stand for the base's.
-func (o Original) copyProbes(prepared, to string, base bool) error {
+// files that the prepared head does not have. What is there already in the copy stays, and
+// nothing that was built of the head goes to the base, where it would stand for the base's:
+// the names of such files are returned.
+func (o Original) copyProbes(ctx context.Context, c carrying) (left []string, err error) {
 	var roots [3]*os.Root
-	for i, dir := range []string{o.Workspace.Tree, prepared, to} {
+	for i, dir := range []string{o.Workspace.Tree, c.prepared, c.to} {
 		r, err := os.OpenRoot(dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer r.Close()
 		roots[i] = r
 	}
 	all, err := o.probes(roots[0], roots[1])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	inOrder(all, roots[1])
-	left := maxProbes
+	var built map[string]bool
+	if c.base {
+		built = c.ignored.of(ctx, all)
+	}
+	room := maxProbes
 	for _, p := range all {
 		data, mode, err := p.read()
-		if err != nil || base && compiled(p.name, data) {
+		if err != nil {
 			continue // what cannot be read is no probe
 		}
-		if left--; left < 0 {
+		if c.base && (compiled(p.name, data) || built[p.name] && isCode(p.name, data)) {
+			left = append(left, p.name)
+			continue
+		}
+		if room--; room < 0 {
 			break
 		}
 		if err := lay(roots[2], p.name, data, mode.Perm()|0o600); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // inOrder puts files first that lie in folders of the head, and then those of new folders,
@@ -169,16 +185,6 @@ func inOrder(all []probe, prepared *os.Root) {
 	sorted.By(all, func(a, b probe) int {
 		return cmp.Or(files[under[a.name]]-files[under[b.name]], strings.Compare(a.name, b.name))
 	})
-}
-
-// compiled says whether a file is a program, a part of one or code for an interpreter's machine.
-func compiled(name string, data []byte) bool {
-	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "!<arch>\n"} {
-		if bytes.HasPrefix(data, []byte(magic)) {
-			return true
-		}
-	}
-	return path.Ext(name) == ".pyc" || bytes.HasPrefix(data, []byte("MZ")) && bytes.IndexByte(data, 0) > 0
 }
 
 // LayTexts writes files into a tree. What is there already stays.
@@ -261,20 +267,25 @@ func skipped(d fs.DirEntry) error {
 }
 
 // copyScratch copies an agent's scratch files as they were before its command, so that
-// one run of a check does not see what another one wrote. Links and special files stay behind.
-func (o Original) copyScratch(ctx context.Context, to string) error {
+// one run of a check does not see what another one wrote. Links and special files stay behind,
+// and what was compiled does not go to the base: the names of such files are returned.
+func (o Original) copyScratch(ctx context.Context, to string, base bool) (left []string, err error) {
 	if err := folder.RemoveAll(ctx, to); err != nil {
-		return err
+		return nil, err
 	}
 	if err := folder.Make(to); err != nil {
-		return err
+		return nil, err
 	}
 	if err := folder.CopyFiles(ctx, o.Workspace.Temp, to); err != nil {
-		return err
+		return nil, err
 	}
-	n, ok := o.Past.before(o.Record)
-	if !ok {
-		return nil
+	if n, ok := o.Past.before(o.Record); ok {
+		if err := o.Past.putBack(n, to); err != nil {
+			return nil, err
+		}
 	}
-	return o.Past.putBack(n, to)
+	if !base {
+		return nil, nil
+	}
+	return removeCompiled(to)
 }

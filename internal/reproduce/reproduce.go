@@ -13,6 +13,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,20 +112,38 @@ func scriptOf(r evidence.Record) string { return cmp.Or(given(r), CommandOf(r)) 
 // Again runs the command of o in a fresh copy of a side. The copy takes the place of
 // the folders that the command names.
 func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, task string) (evidence.Record, error) {
+	rec, _, err := s.again(ctx, o, side, task)
+	return rec, err
+}
+
+// AgainOnBase is Again on the base. It also returns what the agent had built of the head, so
+// that it did not go to the base, and what the command did not build there.
+func (s *Sides) AgainOnBase(ctx context.Context, o Original) (evidence.Record, []string, error) {
+	return s.again(ctx, o, s.Base, OnBase)
+}
+
+func (s *Sides) again(ctx context.Context, o Original, side *workspace.Tree, task string) (rec evidence.Record, left []string, err error) {
 	at := s.Layout.Copy(o.Record.ID + "-" + filepath.Base(task))
 	tree, err := s.Pool.Copy(ctx, side, at.Tree)
 	if err != nil {
-		return evidence.Record{}, err
+		return rec, nil, err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := o.copyProbes(s.Head.Dir, tree.Dir, side == s.Base); err != nil {
-		return evidence.Record{}, err
+	ofTree, err := o.copyProbes(ctx, carrying{s.Head.Dir, tree.Dir, side == s.Base, s.Head.Ignored})
+	if err != nil {
+		return rec, nil, err
 	}
 	defer s.clean(at)
-	if err := o.copyScratch(ctx, at.Temp); err != nil {
-		return evidence.Record{}, err
+	ofTemp, err := o.copyScratch(ctx, at.Temp, side == s.Base)
+	if err != nil {
+		return rec, nil, err
 	}
-	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
+	rec, err = s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
+	left = stillMissing(tree.Dir, ofTree)
+	if script := scriptOf(rec); strings.Contains(script, "TMPDIR") || strings.Contains(script, at.Temp) {
+		left = append(left, stillMissing(at.Temp, ofTemp)...)
+	}
+	return rec, left, err
 }
 
 // repeat runs a recorded command of the last run in a fresh copy of a side, beside the files

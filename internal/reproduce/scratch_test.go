@@ -1,10 +1,13 @@
 package reproduce
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +44,10 @@ func TestScratchOfHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Chmod(at("in"), 0o500), Original{Workspace: evidence.Roots{Temp: from}}.copyScratch(t.Context(), to)); err != nil {
+	if err := os.Chmod(at("in"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Original{Workspace: evidence.Roots{Temp: from}}).copyScratch(t.Context(), to, false); err != nil {
 		t.Fatal(err)
 	}
 	if used, err := folder.Usage(t.Context(), to); err != nil || used > 3<<20 {
@@ -67,7 +73,7 @@ func TestScratchOfHoles(t *testing.T) {
 }
 
 // TestPast holds that a command is run again beside the files that its agent had before it,
-// as they were, and that no program of the head goes to the base.
+// as they were, and that nothing that was built of the head goes to the base.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,36 +89,53 @@ func TestPast(t *testing.T) {
 	write(map[string]string{"head/main.c": "", "tree/main.c": "", "home/x": ""})
 	past := newPast(evidence.Roots{Tree: in("tree"), Temp: in("temp"), Home: in("home")}, in("head"), time.Now)
 	past.Take(t.Context(), "E1")
-	write(map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"})
+	built := map[string]string{"temp/bin/demo": "\x7fELF", "temp/app.jar": "PK\x03\x04", "temp/app.wasm": "\x00asm", "tree/demo": "\x7fELF", "tree/dist/cli.js": "run()"}
+	before := map[string]string{"tree/probe.c": "first", "tree/dist/data.json": "{}", "temp/users": "alice", "temp/gone": "x", "temp/in.zip": "PK\x03\x04"}
+	write(built)
+	write(before)
 	past.Take(t.Context(), "E2")
-	write(map[string]string{"tree/probe.c": "second", "tree/made.c": "", "temp/users": "alice bob", "temp/d/out": ""})
+	after := map[string]string{"tree/probe.c": "second", "tree/made.c": "", "temp/users": "alice bob", "temp/d/out": ""}
+	write(after)
 	if err := os.Remove(in("temp/gone")); err != nil {
 		t.Fatal(err)
 	}
 	past.Take(t.Context(), "E3")
+	with := func(all ...map[string]string) map[string]string {
+		out := map[string]string{}
+		for _, files := range all {
+			maps.Copy(out, files)
+		}
+		return out
+	}
 	for _, tc := range []struct {
 		record string
 		base   bool
 		want   map[string]string
 	}{
 		{"E1", false, map[string]string{}},
-		{"E2", false, map[string]string{"tree/probe.c": "first", "tree/demo": "\x7fELF", "temp/users": "alice", "temp/gone": "x"}},
-		{"E2", true, map[string]string{"tree/probe.c": "first", "temp/users": "alice", "temp/gone": "x"}},
-		{"E3", true, map[string]string{"tree/probe.c": "second", "tree/made.c": "", "temp/users": "alice bob", "temp/d/out": ""}},
+		{"E2", false, with(before, built)},
+		{"E2", true, before},
+		{"E3", true, with(after, map[string]string{"tree/dist/data.json": "{}", "temp/in.zip": "PK\x03\x04"})},
 	} {
 		to := filepath.Join(t.TempDir(), "to")
 		o := Original{Record: evidence.Record{ID: tc.record}, Workspace: past.of, Past: past}
-		if err := errors.Join(folder.Make(filepath.Join(to, "tree")), o.copyProbes(in("head"), filepath.Join(to, "tree"), tc.base)); err != nil {
+		if err := folder.Make(filepath.Join(to, "tree"), in("temp")); err != nil {
 			t.Fatal(err)
 		}
-		if err := folder.Make(in("temp")); err != nil {
+		ofTree, err := o.copyProbes(t.Context(), carrying{in("head"), filepath.Join(to, "tree"), tc.base, inDist})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := o.copyScratch(t.Context(), filepath.Join(to, "temp")); err != nil {
+		ofTemp, err := o.copyScratch(t.Context(), filepath.Join(to, "temp"), tc.base)
+		if err != nil {
 			t.Fatal(err)
+		}
+		left := append(stillMissing(filepath.Join(to, "tree"), ofTree), stillMissing(filepath.Join(to, "temp"), ofTemp)...)
+		if want := []string{"demo", "dist/cli.js", "app.jar", "app.wasm", "bin/demo"}; tc.base && !slices.Equal(left, want) || !tc.base && len(left) > 0 {
+			t.Errorf("%s, base %t: left out: %q", tc.record, tc.base, left)
 		}
 		got := map[string]string{}
-		err := fs.WalkDir(os.DirFS(to), ".", func(name string, d fs.DirEntry, err error) error {
+		err = fs.WalkDir(os.DirFS(to), ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -126,6 +149,50 @@ func TestPast(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(to, "temp/d")); (err == nil) != (tc.record == "E3") {
 			t.Errorf("%s: the folder that a command made: %v", tc.record, err)
 		}
+	}
+}
+
+// inDist ignores what lies in dist.
+func inDist(_ context.Context, paths []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, p := range paths {
+		out[p] = strings.HasPrefix(p, "dist/")
+	}
+	return out, nil
+}
+
+// TestNamedIn holds which of the files that the base had not a command is about.
+func TestNamedIn(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		text    string
+		missing []string
+		want    []string
+	}{
+		{"./app -5", []string{"app", "pay.o"}, []string{"app"}},
+		{"cc -c pay.c", []string{"app", "pay.o"}, nil},
+		{"java -cp out shop.Pay -5", []string{"out/shop/Pay.class", "out/shop/", "out/"}, []string{"out/shop/Pay.class"}},
+		{"node ./dist/cli -5.", []string{"dist/cli.js", "dist/", "dist/lib/x.js"}, []string{"dist/cli.js"}},
+		{`node -e "require('./dist').pay(-5)"`, []string{"dist/index.js", "dist/"}, []string{"dist/"}},
+		{`node -e "require('./src').pay(-5)"`, []string{"dist/index.js", "dist/"}, nil},
+		{"python3 -m pytest", []string{"__pycache__/shop.cpython-312.pyc", "__pycache__/"}, nil},
+	} {
+		if got := namedIn(tc.text, tc.missing); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
+// TestStillMissing holds that what a command built again counts as there.
+func TestStillMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := errors.Join(folder.Make(filepath.Join(dir, "out")), os.WriteFile(filepath.Join(dir, "app"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	got := stillMissing(dir, []string{"app", "out/a.class", "lib/x/b.class", "lib/x/c.class"})
+	if want := []string{"out/a.class", "lib/x/b.class", "lib/x/", "lib/", "lib/x/c.class"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -151,7 +218,10 @@ func TestPastRoom(t *testing.T) {
 	past.Take(t.Context(), "E1")
 	write("tree/seen.c", "after all")
 	o := Original{Record: evidence.Record{ID: "E1"}, Workspace: past.of, Past: past}
-	if err := errors.Join(folder.Make(in("to")), o.copyProbes(in("head"), in("to"), false)); err != nil {
+	if err := folder.Make(in("to")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.copyProbes(t.Context(), carrying{prepared: in("head"), to: in("to")}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"probe.c": strings.Repeat("p", 20), "seen.c": "before"} {

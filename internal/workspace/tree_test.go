@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -286,6 +287,29 @@ func TestOpen(t *testing.T) {
 	}
 	f := must[*os.File](t)(tree.Open("link"))
 	f.Close()
+}
+
+// What git ignores is what the files of the commit say, whatever lies in the tree.
+func TestIgnored(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	paths := []string{"dist/cli.js", "src/gen/a.go", "src/gen/keep.go", "gen/a.go", "README", "with space/x.log", "\"quoted\n.log", ":(top)*.log"}
+	_, m, head := imported(t, dir)
+	if got, err := worktree(t, m, "none", head).Ignored(t.Context(), paths); err != nil || len(got) > 0 {
+		t.Errorf("no such file: %v, %v", got, err)
+	}
+	write(t, dir, map[string]string{".gitignore": "dist/\n*.log\n", "src/.gitignore": "gen/*\n!gen/keep.go\n"})
+	commit(t, dir, "ignore")
+	_, m, head = imported(t, dir)
+	tree := worktree(t, m, "t", head)
+	write(t, tree.Dir, map[string]string{".gitignore": "*\n"})
+	want := map[string]bool{"dist/cli.js": true, "src/gen/a.go": true, "with space/x.log": true, "\"quoted\n.log": true, ":(top)*.log": true}
+	if got, err := tree.Ignored(t.Context(), paths); err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := tree.Ignored(t.Context(), paths[2:5]); err != nil || len(got) > 0 {
+		t.Errorf("none of them: %v, %v", got, err)
+	}
 }
 
 // A copy has everything, is its own, and git works in it.
