@@ -83,7 +83,7 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 		return err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := reproduce.LayTexts(tree.Dir, a.added(rec)); err != nil {
+	if err := s.LayTexts(ctx, tree, a.added(rec)); err != nil {
 		return err
 	}
 	c, err := s.Command(ctx, at)

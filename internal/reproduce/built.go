@@ -48,13 +48,9 @@ func isCode(name string, data []byte) bool {
 type ignored func(ctx context.Context, paths []string) (map[string]bool, error)
 
 // of asks about files. Where the answer cannot be had they are taken for the agent's own.
-func (f ignored) of(ctx context.Context, all []probe) map[string]bool {
-	if f == nil || len(all) == 0 {
+func (f ignored) of(ctx context.Context, names []string) map[string]bool {
+	if f == nil || len(names) == 0 {
 		return nil
-	}
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = p.name
 	}
 	found, err := f(ctx, names)
 	if err != nil {

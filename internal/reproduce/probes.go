@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -16,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sorted"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Bounds for files that an agent added to its tree and that travel with a check.
@@ -137,7 +140,11 @@ func (o Original) copyProbes(ctx context.Context, c carrying) (left []string, er
 	inOrder(all, roots[1])
 	var built map[string]bool
 	if c.base {
-		built = c.ignored.of(ctx, all)
+		names := make([]string, len(all))
+		for i, p := range all {
+			names[i] = p.name
+		}
+		built = c.ignored.of(ctx, names)
 	}
 	room := maxProbes
 	for _, p := range all {
@@ -187,14 +194,19 @@ func inOrder(all []probe, prepared *os.Root) {
 	})
 }
 
-// LayTexts writes files into a tree. What is there already stays.
-func LayTexts(dir string, files map[string]string) error {
-	root, err := os.OpenRoot(dir)
+// LayTexts writes files that an agent of the last run had added into a copy of a side. What is
+// there already stays, and what was built of the head of that run is left out.
+func (s *Sides) LayTexts(ctx context.Context, tree *workspace.Tree, files map[string]string) error {
+	root, err := os.OpenRoot(tree.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	built := ignored(s.Head.Ignored).of(ctx, slices.Sorted(maps.Keys(files)))
 	for name, text := range files {
+		if built[name] && isCode(name, []byte(text)) {
+			continue
+		}
 		if err := lay(root, filepath.FromSlash(name), []byte(text), 0o644); err != nil {
 			return err
 		}

@@ -154,7 +154,7 @@ func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree, f
 		return evidence.Record{}, err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := LayTexts(tree.Dir, files); err != nil {
+	if err := s.LayTexts(ctx, tree, files); err != nil {
 		return evidence.Record{}, err
 	}
 	defer s.clean(e.at)
