@@ -47,6 +47,7 @@ func (c *Checked) previous(r *rundir.Recorded, reuse *rundir.Reuse, found *repro
 	}
 	p := &previous{
 		recorded: r, last: last, judge: reproduce.Judge{Dir: r.Begun.Dir, Source: r.Begun.Source}, numbers: reproduce.Numbers(r.Records), mine: mine,
+		missing: found.Missing,
 	}
 	c.revisits(p, found.Checks)
 	for _, rec := range r.Records {
@@ -63,6 +64,7 @@ type previous struct {
 	judge    reproduce.Judge
 	numbers  map[string]int             // see reproduce.Numbers
 	mine     map[string]evidence.Record // records of this run that no check was found for yet
+	missing  map[string][]string        // as the run has it
 }
 
 // revisits holds each check of the last run against what the report says of it.
@@ -117,7 +119,7 @@ func (c *Checked) became(p *previous, check report.Check, was evidence.Record, r
 		ran = append(ran, rec)
 	}
 	now, reproduction, err := p.last.Became(p.judge, reproduce.Revisited{
-		Check: check, Was: was, Head: ran[0],
+		Check: check, Was: was, Head: ran[0], Missing: p.missing[ran[0].ID],
 		OnBase: func() (evidence.Record, error) {
 			if len(ran) < 2 {
 				return evidence.Record{}, errors.New("it was not run on the base")

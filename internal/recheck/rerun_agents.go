@@ -83,7 +83,7 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 		return err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := s.LayTexts(ctx, tree, a.added(rec)); err != nil {
+	if _, err := s.LayTexts(ctx, tree, a.added(rec)); err != nil {
 		return err
 	}
 	c, err := s.Command(ctx, at)
@@ -109,17 +109,17 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 }
 
 // added are the files beside which the command of a check of an earlier run ran.
-func (a *rerunner) added(rec evidence.Record) map[string]string {
+func (a *rerunner) added(rec evidence.Record) reproduce.Added {
 	last, err := reproduce.ReadLast(filepath.Join(a.past.run.Begun.Dir, rundir.Previous))
 	if err != nil {
-		return nil
+		return reproduce.Added{}
 	}
 	for _, c := range last.Report.Checks {
 		if was, ok := last.Record(c); ok && path.Dir(rec.Task) == reproduce.PreviousTask+c.ID {
 			return last.Added(was)
 		}
 	}
-	return nil
+	return reproduce.Added{}
 }
 
 func (a *rerunner) wants(t try) bool {

@@ -84,15 +84,15 @@ func TestPromised(t *testing.T) {
 }
 
 // The files that an agent had added are read from the difference that is kept of its tree.
-func TestAddedTexts(t *testing.T) {
+func TestAdded(t *testing.T) {
 	t.Parallel()
 	patch := "diff a/shop/zz_test.go b/shop/zz_test.go\n--- a/shop/zz_test.go\n+++ b/shop/zz_test.go\n@@ -0,0 +1,3 @@\n+package shop\n++++ b/x\n+// end\n" +
 		"--- big.bin: not shown: binary\n" +
 		"diff a/old.txt b/old.txt\n--- a/old.txt\n+++ b/old.txt\n@@ -1,1 +1,1 @@\n-a\n+b\n" +
 		"diff a/../out b/../out\n--- a/../out\n+++ b/../out\n@@ -0,0 +1,1 @@\n+x\n" +
 		"diff a/note b/note\n--- a/note\n+++ b/note\n@@ -0,0 +1,1 @@\n+no end\n\\ No newline at end of file\n"
-	want := map[string]string{"shop/zz_test.go": "package shop\n+++ b/x\n// end\n", "note": "no end"}
-	if diff := cmp.Diff(want, addedTexts(patch)); diff != "" {
+	want := Added{map[string]string{"shop/zz_test.go": "package shop\n+++ b/x\n// end\n", "note": "no end"}, []string{"big.bin"}}
+	if diff := cmp.Diff(want, addedIn(patch)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

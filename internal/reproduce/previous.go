@@ -33,6 +33,9 @@ type Previous struct {
 	Checks  []report.Revisit `json:"checks"`
 	Diff    string           `json:"diff"`  // from that head to this one, cut
 	Notes   []string         `json:"notes"` // why it is less than all
+	// Missing is, by the ids of records on the head, what their commands name and an agent
+	// had built of the last head: it was not there.
+	Missing map[string][]string `json:"missing,omitempty"`
 }
 
 // A Last is the last run on the same change, as this one keeps it.
@@ -88,9 +91,10 @@ func CommandOf(r evidence.Record) string {
 }
 
 // Again runs the checks of the last run again. It ends when now is after until, where
-// that is not zero; the checks that are left are listed as not run again.
-func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, now func() time.Time) ([]report.Revisit, error) {
-	var out []report.Revisit
+// that is not zero; the checks that are left are listed as not run again. missing is that
+// of [Previous].
+func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, now func() time.Time) (out []report.Revisit, missing map[string][]string, err error) {
+	missing = map[string][]string{}
 	ran := 0
 	for _, c := range l.Report.Checks {
 		was, ok := l.Record(c)
@@ -108,16 +112,19 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 		on := func(side *workspace.Tree, name string) (evidence.Record, error) {
 			task := PreviousTask + c.ID + "/" + name
 			at := s.Layout.Copy(copyName(ran, task))
-			rec, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side, files)
+			rec, left, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side, files)
 			if err == nil {
 				v.Evidence = append(v.Evidence, rec.ID)
+			}
+			if named := namedIn(scriptOf(rec), left); len(named) > 0 && side == s.Head {
+				missing[rec.ID] = named
 			}
 			return rec, err
 		}
 		head, err := on(s.Head, "head")
 		if err == nil {
 			v.Now, v.Reproduction, err = l.Became(j, Revisited{
-				Check: c, Was: was, Head: head,
+				Check: c, Was: was, Head: head, Missing: missing[head.ID],
 				OnBase: func() (evidence.Record, error) { return on(s.Base, "base") },
 				More: func(n int) (Pair, bool, error) {
 					head, err := on(s.Head, Round("head", n))
@@ -130,20 +137,21 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 			})
 		}
 		if err != nil {
-			return out, err
+			return out, missing, err
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out, missing, nil
 }
 
 // A Revisited is a check of the last run whose command was run again.
 type Revisited struct {
-	Check  report.Check
-	Was    evidence.Record                 // in the last run
-	Head   evidence.Record                 // now
-	OnBase func() (evidence.Record, error) // and on the base, where it came to something else than it should
-	More   func(n int) (Pair, bool, error) // as in [Trial]
+	Check   report.Check
+	Was     evidence.Record                 // in the last run
+	Head    evidence.Record                 // now
+	Missing []string                        // that of [Previous] for it
+	OnBase  func() (evidence.Record, error) // and on the base, where it came to something else than it should
+	More    func(n int) (Pair, bool, error) // as in [Trial]
 }
 
 // Became says what the command of a check of the last run does now. What came to something
@@ -156,7 +164,7 @@ func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction,
 	now := report.StillFails
 	refused := was.Status() != 0 && c.Result == report.ResultPass // it is meant to fail
 	switch {
-	case lacking(wrote(j.Dir, head), l.recorded(was), nil) || slices.Contains(unrunnable, head.Exit):
+	case len(v.Missing) > 0, lacking(wrote(j.Dir, head), l.recorded(was), nil), slices.Contains(unrunnable, head.Exit):
 		return report.CannotRun, "", nil
 	case c.Result == report.ResultPass && same:
 		return report.Holds, "", nil
@@ -201,30 +209,36 @@ func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction,
 	return now, report.Unclear, nil
 }
 
-// Added are the texts that the agent of a record had added to its tree at the end of the last
-// run, by their paths: a test beside the code is such.
-func (l *Last) Added(was evidence.Record) map[string]string {
+// An Added is what an agent had added to its tree at the end of the last run.
+type Added struct {
+	Texts  map[string]string // by their paths: a test beside the code is such
+	Others []string          // whose contents are not kept
+}
+
+// Added is what the agent of a record had added.
+func (l *Last) Added(was evidence.Record) Added {
 	name := strings.TrimSuffix(rundir.TranscriptPath(was.Agent, was.Task), ".md") + ".diff"
 	data, err := os.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(name)))
 	if err != nil {
-		return nil
+		return Added{}
 	}
-	return addedTexts(string(data))
+	return addedIn(string(data))
 }
 
-// addedTexts are the files that a difference adds as a whole.
-func addedTexts(patch string) map[string]string {
-	out := map[string]string{}
+// addedIn are the files that a difference adds as a whole, or does not show.
+func addedIn(patch string) Added {
+	out := Added{Texts: map[string]string{}}
 	name, text := "", ""
 	end := func() {
 		if name != "" && filepath.IsLocal(filepath.FromSlash(name)) {
-			out[name] = text
+			out.Texts[name] = text
 		}
 		name, text = "", ""
 	}
 	for line := range strings.Lines(patch) {
 		to, names := strings.CutPrefix(line, "+++ b/")
 		more, adds := strings.CutPrefix(line, "+")
+		other, _, hidden := strings.Cut(strings.TrimPrefix(line, "--- "), ": not shown: ")
 		switch {
 		case strings.HasPrefix(line, "diff "):
 			end()
@@ -232,8 +246,11 @@ func addedTexts(patch string) map[string]string {
 			name = strings.TrimSuffix(to, "\n")
 		case strings.HasPrefix(line, "@@ ") && !strings.HasPrefix(line, "@@ -0,0 +1,"):
 			name = "" // it changes a file
-		case strings.HasPrefix(line, "--- ") && strings.Contains(line, ": not shown: "):
+		case hidden && strings.HasPrefix(line, "--- "):
 			end()
+			if filepath.IsLocal(filepath.FromSlash(other)) {
+				out.Others = append(out.Others, other)
+			}
 		case strings.HasPrefix(line, "\\"):
 			text = strings.TrimSuffix(text, "\n")
 		case adds && name != "":

@@ -194,24 +194,28 @@ func inOrder(all []probe, prepared *os.Root) {
 	})
 }
 
-// LayTexts writes files that an agent of the last run had added into a copy of a side. What is
-// there already stays, and what was built of the head of that run is left out.
-func (s *Sides) LayTexts(ctx context.Context, tree *workspace.Tree, files map[string]string) error {
+// LayTexts writes the texts that an agent of the last run had added into a copy of a side. What
+// is there already stays. What was built of the head of that run is left out: the names of these
+// files, and of those that are no texts, are returned.
+func (s *Sides) LayTexts(ctx context.Context, tree *workspace.Tree, files Added) (left []string, err error) {
 	root, err := os.OpenRoot(tree.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
-	built := ignored(s.Head.Ignored).of(ctx, slices.Sorted(maps.Keys(files)))
-	for name, text := range files {
+	built := ignored(s.Head.Ignored).of(ctx, slices.Sorted(maps.Keys(files.Texts)))
+	left = slices.Clone(files.Others)
+	for name, text := range files.Texts {
 		if built[name] && isCode(name, []byte(text)) {
+			left = append(left, name)
 			continue
 		}
 		if err := lay(root, filepath.FromSlash(name), []byte(text), 0o644); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	slices.Sort(left)
+	return left, nil
 }
 
 // lay writes a file that an agent had, unless something is there in its place.

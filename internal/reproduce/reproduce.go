@@ -147,18 +147,20 @@ func (s *Sides) again(ctx context.Context, o Original, side *workspace.Tree, tas
 }
 
 // repeat runs a recorded command of the last run in a fresh copy of a side, beside the files
-// that its agent had added.
-func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree, files map[string]string) (evidence.Record, error) {
+// that its agent had added. It also returns those that were not laid out and that the command
+// did not make.
+func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree, files Added) (rec evidence.Record, left []string, err error) {
 	tree, err := s.Pool.Copy(ctx, side, e.at.Tree)
 	if err != nil {
-		return evidence.Record{}, err
+		return rec, nil, err
 	}
 	defer s.Pool.Put(tree, side)
-	if err := s.LayTexts(ctx, tree, files); err != nil {
-		return evidence.Record{}, err
+	if left, err = s.LayTexts(ctx, tree, files); err != nil {
+		return rec, nil, err
 	}
 	defer s.clean(e.at)
-	return s.execute(ctx, e, tree)
+	rec, err = s.execute(ctx, e, tree)
+	return rec, stillMissing(tree.Dir, left), err
 }
 
 // clean removes the short-lived files of a command. What cannot be removed goes with

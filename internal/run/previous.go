@@ -220,7 +220,7 @@ func (p *prepared) previous(ctx context.Context, reuse *rundir.Reuse, s *snapsho
 	}
 	out := &reproduce.Previous{RunID: rep.RunID, Head: rep.HeadSHA, Verdict: rep.Verdict, Diff: since(ctx, p.mirror, rep.HeadSHA, p.source.Change.HeadSHA)}
 	judge := reproduce.Judge{Dir: p.begun.dir.Path, Source: p.source}
-	out.Checks, err = last.Again(ctx, sides, judge, reproduce.Share(ctx, p.runner.Now(), reproduce.ShareOfHeld), p.runner.Now)
+	out.Checks, out.Missing, err = last.Again(ctx, sides, judge, reproduce.Share(ctx, p.runner.Now(), reproduce.ShareOfHeld), p.runner.Now)
 	return out, err
 }
 
