@@ -60,6 +60,7 @@ type Function struct {
 	owner    string // type of the receiver
 	given    []given
 	recorded []recorded
+	lost     map[string]bool // tests of the base in which it may have been called with what no test has any more
 	words    literals
 }
 
@@ -97,6 +98,7 @@ type side struct {
 	imports map[string]bool
 	tests   map[string]*declared
 	units   map[string]map[string]bool // what each declaration of a test file mentions, by its name
+	texts   map[string][]string        // the words of these declarations
 	expects []map[string]bool          // what those mention, and what they use, that have to do with panics
 	clause  string
 }
@@ -156,6 +158,10 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 		p.Left, p.Functions = n, p.Functions[:MaxFunctions]
 	}
 	p.Functions = append(p.Functions, through(was, now, p.Functions, gone)...)
+	lost := was.lost(now)
+	for i := range p.Functions {
+		p.Functions[i].lost = lost
+	}
 	p.record = recording(was, p.Functions)
 	for name, f := range now.funcs {
 		if constructs(f) && was.funcs[name] != nil && was.funcs[name].sign == f.sign {
@@ -244,9 +250,11 @@ func function(was, now *side, f, old *declared) Function {
 			}
 		}
 	}
-	tests := map[string][]string{}
+	tests := map[string][]string{} // what the base's test has and the head's has not stands in none
 	for _, g := range out.given {
-		tests[g.text()] = append(tests[g.text()], g.tests...)
+		if !g.base {
+			tests[g.text()] = append(tests[g.text()], g.tests...)
+		}
 	}
 	seen := map[string]bool{}
 	out.given = slices.DeleteFunc(out.given, func(g given) bool {
@@ -296,16 +304,10 @@ var ending = pattern.New(`^panic$|\.(?:Go)?[eE]xit$|Fatal|Panic|Must`)
 // do with panics: a suite's methods and variables that hold specifications among them.
 func (s *side) expected() {
 	for _, name := range slices.Sorted(maps.Keys(s.units)) {
-		all, panics := map[string]bool{}, false
-		for list := []string{name}; len(list) > 0; list = list[1:] {
-			for m := range s.units[list[0]] {
-				panics = panics || m == "recover" || m != "panic" && strings.Contains(strings.ToLower(m), "panic") && !strings.HasPrefix(m, "NotPanic")
-				if !all[m] {
-					all[m], list = true, append(list, m)
-				}
-			}
-		}
-		if panics {
+		all := s.uses(name)
+		if slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(m string) bool {
+			return m == "recover" || m != "panic" && strings.Contains(strings.ToLower(m), "panic") && !strings.HasPrefix(m, "NotPanic")
+		}) {
 			s.expects = append(s.expects, all)
 		}
 	}
@@ -355,7 +357,7 @@ func hasMethods(s *side, name string) bool {
 
 func parse(files map[string][]byte) (*side, bool) {
 	s := &side{
-		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, types: map[string]string{}, shapes: map[string]string{},
+		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, texts: map[string][]string{}, types: map[string]string{}, shapes: map[string]string{},
 		values: map[string]string{}, specs: map[string]ast.Node{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -400,7 +402,7 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 			f.mentions = mentioned(d.Body)
 		}
 		if test {
-			s.unit(d.Name.Name, f.mentions)
+			s.unit(d.Name.Name, d, f.mentions)
 		}
 		f.sign = s.signature(d)
 		switch {
@@ -414,7 +416,7 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 			for _, spec := range d.Specs {
 				if v, ok := spec.(*ast.ValueSpec); ok {
 					for _, id := range v.Names { // specifications are variables without a name
-						s.unit(strings.Replace(id.Name, "_", "_"+strconv.Itoa(int(id.Pos())), 1), mentioned(v))
+						s.unit(strings.Replace(id.Name, "_", "_"+strconv.Itoa(int(id.Pos())), 1), v, mentioned(v))
 					}
 				}
 			}
@@ -439,13 +441,49 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 	}
 }
 
-// unit keeps what a declaration of a test file mentions; methods of several types can have
-// one name.
-func (s *side) unit(name string, mentions map[string]bool) {
+// unit keeps what a declaration of a test file mentions, and its words; methods of several
+// types can have one name.
+func (s *side) unit(name string, n ast.Node, mentions map[string]bool) {
 	if s.units[name] == nil {
 		s.units[name] = map[string]bool{}
 	}
 	maps.Copy(s.units[name], mentions)
+	s.texts[name] = append(s.texts[name], tokens(s.text(n))...)
+}
+
+// lost are the tests in which, or in what they use of their files, the other side lacks
+// words: inputs may be among them. What only gained some has all inputs that it had.
+func (s *side) lost(now *side) map[string]bool {
+	less := map[string]bool{}
+	for name, words := range s.texts {
+		left := words
+		for _, w := range now.texts[name] {
+			if len(left) > 0 && w == left[0] {
+				left = left[1:]
+			}
+		}
+		less[name] = len(left) > 0
+	}
+	out := map[string]bool{}
+	for name := range s.texts {
+		if strings.HasPrefix(name, "Test") {
+			out[name] = less[name] || slices.ContainsFunc(slices.Collect(maps.Keys(s.uses(name))), func(m string) bool { return less[m] })
+		}
+	}
+	return out
+}
+
+// uses are all names that a declaration of a test file, or what it uses of these files, mentions.
+func (s *side) uses(name string) map[string]bool {
+	all := map[string]bool{}
+	for list := []string{name}; len(list) > 0; list = list[1:] {
+		for m := range s.units[list[0]] {
+			if !all[m] {
+				all[m], list = true, append(list, m)
+			}
+		}
+	}
+	return all
 }
 
 // mentioned are the names in a piece of source.

@@ -998,3 +998,73 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("no literal has it: %s", text)
 	}
 }
+
+const standing = `package p
+
+func First(s string) byte { return s[0] + CHANGE }
+
+func Each(s string) int { return len(s) + CHANGE }
+`
+
+// TestStanding: an input stands in those tests of the head that have it. What the change takes
+// out of a test, out of a table of its files or out of a fuzz target's folder stands in none, and
+// a recorded one may not stand where a test lost something.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	const test = `package p
+
+import "testing"
+
+var rows = []string{"", "b"}
+
+func TestFirst(t *testing.T) { First("a"); First("b") }
+
+func TestRows(t *testing.T) {
+	for _, r := range rows {
+		Each(r)
+	}
+}
+
+func FuzzFirst(f *testing.F) {
+	f.Add("c")
+	f.Fuzz(func(t *testing.T, s string) { First(s) })
+}
+`
+	seed := [][]byte{[]byte("go test fuzz v1\nstring(\"d\")\n")}
+	for _, tt := range []struct {
+		what         string
+		old, new     string
+		kept         [][]byte
+		input, taken string   // of First; the test in which an input was recorded
+		want         []string // the tests
+	}{
+		{"as it was", "", "", seed, `"a"`, "", []string{"TestFirst"}},
+		{"in another test", `First("a"); `, "}\n\nfunc TestMoved(t *testing.T) { First(\"a\"); ", seed, `"a"`, "", []string{"TestMoved"}},
+		{"taken out", `First("a"); `, "", seed, `"a"`, "", nil},
+		{"around one that was taken out", `First("b")`, "", seed, `"a"`, "", []string{"TestFirst"}},
+		{"a seed", "", "", seed, `"c"`, "", []string{"FuzzFirst"}},
+		{"a seed taken out", `f.Add("c")`, "", seed, `"c"`, "", nil},
+		{"a file of a target", "", "", seed, `string("d")`, "", []string{"FuzzFirst"}},
+		{"a file taken out", "", "", nil, `string("d")`, "", nil},
+		{"a target that does something else", "{ First(s) }", "{ Each(s) }", seed, `string("d")`, "", nil},
+		{"recorded", "", "", seed, "", "TestRows", []string{"TestRows"}},
+		{"recorded, a row more", `"b"}`, `"b", "c"}`, seed, "", "TestRows", []string{"TestRows"}},
+		{"recorded, the test sets up more", "\tfor _", "\tprepare()\n\tfor _", seed, "", "TestRows", []string{"TestRows"}},
+		{"recorded, a row taken out", `"", `, "", seed, "", "TestRows", nil},
+		{"recorded, the test lost a call", "Each(r)", "", seed, "", "TestRows", nil},
+		{"recorded in a test beside one that lost a call", `First("a"); `, "", seed, "", "TestRows", []string{"TestRows"}},
+	} {
+		was := map[string][]byte{"a.go": []byte(strings.ReplaceAll(standing, "CHANGE", "1")), "a_test.go": []byte(test)}
+		now := map[string][]byte{"a.go": []byte(strings.ReplaceAll(standing, "CHANGE", "2")), "a_test.go": []byte(strings.Replace(test, tt.old, tt.new, 1))}
+		p, ok := Compare(was, now)
+		if !ok || len(p.Functions) != 2 {
+			t.Fatalf("%s: %v %+v", tt.what, ok, p.Functions)
+		}
+		p.Corpus(was, now, "FuzzFirst", seed, tt.kept)
+		c := Compared{Function: p.Functions[0]}
+		tests, known := c.Standing(Candidate{Taken: tt.taken != ""}, Call{Src: "First(" + tt.input + ")", Test: tt.taken})
+		if !known || !slices.Equal(tests, tt.want) {
+			t.Errorf("%s: %q, %v, want %q", tt.what, tests, known, tt.want)
+		}
+	}
+}

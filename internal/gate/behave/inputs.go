@@ -1,6 +1,7 @@
 package behave
 
 import (
+	"bytes"
 	"go/ast"
 	"go/constant"
 	"go/parser"
@@ -26,7 +27,7 @@ const (
 type given struct {
 	args  []string
 	base  bool     // in the tree of the base
-	tests []string // in which it stands, of both sides
+	tests []string // of the head in which it stands
 }
 
 func (g given) text() string { return strings.Join(g.args, ", ") }
@@ -307,22 +308,32 @@ func plainType(e ast.Expr) bool {
 }
 
 // Corpus adds the files of a fuzz target's folder in the base's tree (testdata/fuzz), by
-// the name of the target.
-func (p *Plan) Corpus(base map[string][]byte, target string, files [][]byte) {
-	s, ok := parse(base)
-	if !ok || s.tests[target] == nil {
+// the name of the target. Kept are those that the head has as well.
+func (p *Plan) Corpus(base, head map[string][]byte, target string, files, kept [][]byte) {
+	was, ok1 := parse(base)
+	now, ok2 := parse(head)
+	if !ok1 || !ok2 || was.tests[target] == nil {
 		return
+	}
+	hands := func(s *side, f *Function) bool {
+		d := s.funcs[f.Name]
+		return d != nil && s.tests[target] != nil && fuzzes(s, s.tests[target], f.plain, d.decl.Type)
 	}
 	for i := range p.Functions {
 		f := &p.Functions[i]
-		was := s.funcs[f.Name]
-		if f.Method || was == nil || !fuzzes(s, s.tests[target], f.plain, was.decl.Type) {
+		if f.Method || !hands(was, f) {
 			continue
 		}
 		for _, file := range files {
-			if args, ok := corpusInput(file); ok && len(f.given) < maxGiven {
-				f.given = append(f.given, given{args, true, []string{target}})
+			args, ok := corpusInput(file)
+			if !ok || len(f.given) == maxGiven {
+				continue
 			}
+			g := given{args: args, base: true}
+			if hands(now, f) && slices.ContainsFunc(kept, func(k []byte) bool { return bytes.Equal(k, file) }) {
+				g.tests = []string{target}
+			}
+			f.given = append(f.given, g)
 		}
 	}
 }

@@ -355,16 +355,20 @@ func Named(names []string, test string) bool {
 	return slices.Contains(names, test) || slices.Contains(names, plain[strings.LastIndexAny(plain, ".:")+1:])
 }
 
-// Standing are the tests in which an input of the tree stands, by their names in the
-// sources; false: it is not known.
+// Standing are the tests of the head in which an input of the tree stands, by their names in
+// the sources; false: it is not known.
 func (c Compared) Standing(k Candidate, was Call) ([]string, bool) {
 	if k.Taken {
+		if c.lost[was.Test] {
+			return nil, true
+		}
 		return []string{was.Test}, was.Test != ""
 	}
+	known, tests := false, slices.Clone(k.Tests)
 	for _, g := range c.given {
 		if was.Src == c.Name+"("+g.text()+")" {
-			return g.tests, true
+			known, tests = true, append(tests, g.tests...)
 		}
 	}
-	return k.Tests, len(k.Tests) > 0
+	return tests, known || len(tests) > 0
 }

@@ -67,14 +67,18 @@ func planGo(base, head fs.FS, at ecosystem.Calling) (behave.Planned, bool) {
 	}
 	targets, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz")) // a folder that is not there has none
 	for _, t := range targets {
-		var files [][]byte
+		var files, kept [][]byte
 		inputs, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz", t.Name()))
 		for _, f := range inputs[:min(len(inputs), maxCorpus)] {
-			if data, err := fs.ReadFile(base, path.Join(dir, "testdata/fuzz", t.Name(), f.Name())); err == nil {
+			name := path.Join(dir, "testdata/fuzz", t.Name(), f.Name())
+			if data, err := fs.ReadFile(base, name); err == nil {
 				files = append(files, data)
 			}
+			if data, err := fs.ReadFile(head, name); err == nil {
+				kept = append(kept, data)
+			}
 		}
-		p.Corpus(was, t.Name(), files)
+		p.Corpus(was, now, t.Name(), files, kept)
 	}
 	return p.In(dir), true
 }
