@@ -458,11 +458,13 @@ func (b *behaviour) uncount(compared []behave.Compared, tries map[string][]behav
 	said := map[string]bool{}
 	for _, f := range compared {
 		why, again := confirmed[f.Key]
-		said[f.Name] = again && why == ""
+		if said[f.Name] = again && why == ""; said[f.Name] && f.Through != "" {
+			said[f.Through] = true // for others that call it
+		}
 		switch {
 		case f.Unlike != "" || f.Differing == 0 || said[f.Name]:
 			continue
-		case len(tries[f.Key]) == 0 && said[f.Through]: // its difference is that of what it calls
+		case len(tries[f.Key]) == 0 && said[f.Through]: // its difference is that of what it calls, or of who calls that as well
 		case !again:
 			b.leftOut(behave.NotAgain, f.Name)
 		default:
