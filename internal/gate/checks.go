@@ -85,7 +85,7 @@ func (r *runner) testRuns() checks.Runs {
 		AsLaid: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
 			return r.executor.RunAsLaid(ctx, side, r.executor.Tree(side), c, stdout)
 		},
-		Run: r.tests.RunTests, RunFresh: r.tests.RunFresh, Collect: r.tests.Collected, PackageTests: r.tests.PackageTests,
+		Run: r.tests.RunTests, RunFresh: r.tests.RunFresh, Collect: r.tests.Collected, PackageTests: r.tests.PackageTests, OfOthers: r.tests.OfOthers,
 		Warm: r.prep.WarmLate, Warming: r.prep.Warming(true),
 		Alone: r.tests.Alone, Parted: r.tests.Parted, Settle: r.answer,
 		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {

@@ -123,6 +123,8 @@ type Runs struct {
 	Collect func(side Side, tree *workspace.Tree, c ecosystem.Command, out results.Collector, s Step) Suite
 	// PackageTests are a side's test commands of a group, made into others.
 	PackageTests func(side Side, g ecosystem.Group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command
+	// OfOthers says whether other commands alone reported on a package or file of tests.
+	OfOthers func(c ecosystem.Command, pkg string) bool
 	// Warm compiles by commands of the base what both sides need. Warming is what the
 	// race detector needs.
 	Warm    func(context.Context, []ecosystem.Command) error

@@ -26,14 +26,33 @@ func (r *check) probeOthers(ctx context.Context) error {
 	return nil
 }
 
-// reported says whether any test of c was reported on the head.
+// reported says whether c may have reported a test on the head.
 func (r *check) reported(c ecosystem.Command) bool {
 	for id, t := range r.in.Suites[Head] {
-		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" {
+		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" && !r.in.OfOthers(c, id.Package) {
 			return true
 		}
 	}
 	return false
+}
+
+// on is a command of the head on a side: that of its name, else the only one with results of its
+// kind there. No other one of several runs the same tests.
+func (r *check) on(side Side, c ecosystem.Command) (ecosystem.Command, bool) {
+	var all []ecosystem.Command
+	for _, d := range r.in.Tests[side] {
+		if d.Results == nil || d.Eco != c.Eco || d.Unit != c.Unit {
+			continue
+		}
+		if d.Label() == c.Label() {
+			return d, true
+		}
+		all = append(all, d)
+	}
+	if len(all) != 1 {
+		return ecosystem.Command{}, false
+	}
+	return all[0], true
 }
 
 // elapsed is how long the tests of some files took on the head.
@@ -48,7 +67,7 @@ func (r *check) elapsed(c ecosystem.Command, pkgs []string) time.Duration {
 func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
-		if languages.IsTestSource(f.Path) && results.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
+		if languages.IsTestSource(f.Path) && results.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) && !r.in.OfOthers(c, f.Path) {
 			pkgs = append(pkgs, f.Path)
 		}
 	}
@@ -62,22 +81,20 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	}
 	title := "repeated"
 	run := func(side Side) (Suite, Step, error) {
-		for _, d := range r.in.Tests[side] {
-			if d.Results == nil || d.Eco != c.Eco || d.Unit != c.Unit {
-				continue
-			}
-			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.in.has(side, ID{Unit: d.Unit, Package: p}) })
-			if less, ok := d.Results.Narrow(d, ecosystem.Part{Packages: have}); ok && len(have) > 0 {
-				less.Name = d.Label()
-				d = less
-			}
-			if d.Results.Probe != nil {
-				d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
-			}
-			d.Stage, d.Timeout = StageProbe, c.Timeout
-			return r.in.RunFresh(ctx, side, d)
+		d, ok := r.on(side, c)
+		if !ok {
+			return Suite{}, Step{}, nil
 		}
-		return Suite{}, Step{}, nil
+		have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.in.has(side, ID{Unit: d.Unit, Package: p}) })
+		if less, ok := d.Results.Narrow(d, ecosystem.Part{Packages: have}); ok && len(have) > 0 {
+			less.Name = d.Label()
+			d = less
+		}
+		if d.Results.Probe != nil {
+			d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
+		}
+		d.Stage, d.Timeout = StageProbe, c.Timeout
+		return r.in.RunFresh(ctx, side, d)
 	}
 	head, step, err := run(Head)
 	if err != nil {

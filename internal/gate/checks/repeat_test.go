@@ -3,9 +3,13 @@ package checks
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -53,6 +57,7 @@ func TestProbesHaveAShare(t *testing.T) {
 					return []Step{{Stage: StageTest, Side: tt.side, Unit: ".", Command: tt.text, Duration: tt.took}}
 				},
 				NotCoveredOnce: func(format string, args ...any) { said += fmt.Sprintf(format, args...) },
+				Runs:           Runs{OfOthers: func(ecosystem.Command, string) bool { return false }},
 			}
 			s.RunFresh = func(_ context.Context, _ Side, c ecosystem.Command) (Suite, Step, error) {
 				if tried = true; c.Timeout != 2*time.Minute {
@@ -66,5 +71,60 @@ func TestProbesHaveAShare(t *testing.T) {
 				t.Errorf("%v, tried %v, %+v, %q", err, tried, found, said)
 			}
 		})
+	}
+}
+
+// TestProbesOfOneFolder: of several test commands in a folder each one is repeated by itself,
+// with the files on which it has reported, and on the base by the one of its name.
+func TestProbesOfOneFolder(t *testing.T) {
+	t.Parallel()
+	var files []string
+	tests := map[Side][]ecosystem.Command{}
+	suites := map[Side]Suite{Base: {}, Head: {}}
+	for _, dir := range []string{"top", "scripts"} {
+		c := languages.ShellCommand(StageTest, "python -m unittest discover -s "+dir)
+		c.Unit = "."
+		name := dir + "/test_" + dir + ".py"
+		files = append(files, name)
+		tests[Head] = append(tests[Head], c)
+		tests[Base] = append([]ecosystem.Command{c}, tests[Base]...)
+		for _, side := range []Side{Base, Head} {
+			suites[side][ID{Unit: ".", Package: name}] = Test{Status: Passed, Eco: "Python"}
+			suites[side][ID{Unit: ".", Package: name, Test: "test"}] = Test{Status: Passed, Eco: "Python"}
+		}
+	}
+	ran := map[Side][]string{}
+	s := &Subject{
+		Runnable: true, StepLimit: time.Minute, Head: &workspace.Tree{OID: "1"}, Suites: suites, Tests: tests, Now: time.Now,
+		Change: change.Change{Files: []change.File{{Path: files[0]}, {Path: files[1]}}},
+		Steps:  func() []Step { return nil },
+	}
+	s.OfOthers = func(c ecosystem.Command, pkg string) bool {
+		return c.Label() != "python -m unittest discover -s "+path.Dir(pkg)
+	}
+	s.RunFresh = func(_ context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
+		ran[side] = append(ran[side], c.Label())
+		for _, file := range files {
+			if has := slices.ContainsFunc(c.Argv, func(a string) bool { return strings.Contains(a, file) }); has == s.OfOthers(c, file) {
+				t.Errorf("%s on %s: with %s: %v", c.Label(), side, file, has)
+			}
+		}
+		return Suite{{Unit: ".", Package: files[0], Test: "test"}: {Status: Failed}}, Step{}, nil
+	}
+	s.Settle = func(context.Context, Question) (Answer, error) { return Answer{}, nil }
+	found, err := Repeat(t.Context(), s)
+	want := []string{tests[Head][0].Label(), tests[Head][1].Label()}
+	if err != nil || len(found.Probes) != 2 || !slices.Equal(ran[Head], want) || !slices.Equal(ran[Base], want) {
+		t.Errorf("%v, %+v, ran %q", err, found, ran)
+	}
+	tests[Base] = []ecosystem.Command{languages.ShellCommand(StageTest, "python -m unittest"), tests[Base][0]}
+	tests[Base][0].Unit = "."
+	r := &check{in: s}
+	if d, ok := r.on(Base, tests[Head][0]); ok {
+		t.Errorf("%s is repeated as %s", tests[Head][0].Label(), d.Label())
+	}
+	tests[Base] = tests[Base][:1]
+	if d, ok := r.on(Base, tests[Head][0]); !ok || d.Label() != "python -m unittest" {
+		t.Errorf("the only command of the base: %v, %q", ok, d.Label())
 	}
 }

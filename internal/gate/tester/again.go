@@ -137,7 +137,7 @@ func (t *Tester) Parts(side results.Side, g ecosystem.Group, stage results.Stage
 		}
 		p := p
 		if len(p.Packages) > 0 {
-			p.Packages = slices.DeleteFunc(slices.Clone(p.Packages), func(pkg string) bool { return t.ofOthers(c, pkg) })
+			p.Packages = slices.DeleteFunc(slices.Clone(p.Packages), func(pkg string) bool { return t.OfOthers(c, pkg) })
 			if len(p.Packages) == 0 {
 				continue
 			}
@@ -171,9 +171,9 @@ func (t *Tester) Reports(unit, label string, suite results.Suite) {
 	}
 }
 
-// ofOthers says whether other commands alone have reported on a package or file of tests. This
+// OfOthers says whether other commands alone have reported on a package or file of tests. This
 // one runs it in another way, in which it may fail on both sides.
-func (t *Tester) ofOthers(c ecosystem.Command, pkg string) bool {
+func (t *Tester) OfOthers(c ecosystem.Command, pkg string) bool {
 	by := t.reportedBy[results.ID{Unit: c.Unit, Package: pkg}]
 	return len(by) > 0 && !slices.Contains(by, c.Label())
 }
