@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/fnv"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -149,8 +150,12 @@ func (r *check) noTime() {
 }
 
 // cut says so of a probe that did not end in its share of the time, where that is little
-// more than what its tests took: else it hangs.
+// more than what its tests took: else it hangs. What runs one after the other may take as
+// many times as long as there are processors.
 func (r *check) cut(c ecosystem.Command, took time.Duration) {
+	if c.Results != nil && c.Results.Serial {
+		took *= time.Duration(runtime.NumCPU())
+	}
 	if c.Timeout < min(r.in.StepLimit, baseTime*took) {
 		r.noTime()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -24,33 +25,57 @@ func TestProbesHaveAShare(t *testing.T) {
 	defer cancel()
 	whole := ecosystem.Command{Stage: StageTest, Unit: ".", Text: "make test"}
 	pytest := languages.ShellCommand(StageTest, "python -m pytest")
-	pytest.Unit = "."
+	cargo := languages.ShellCommand(StageTest, "cargo test")
+	pytest.Unit, cargo.Unit = ".", "."
+	phpunit := ecosystem.Command{Stage: StageTest, Eco: "PHP", Unit: ".", Text: "phpunit", Results: &ecosystem.Results{
+		Narrow: func(c ecosystem.Command, p ecosystem.Part) (ecosystem.Command, bool) { return c, len(p.Packages) == 1 },
+	}}
+	const serial = 25 * time.Second
 	for _, tt := range []struct {
-		what  string
-		c     ecosystem.Command
-		side  Side
-		text  string
-		took  time.Duration
-		cut   bool
-		tried bool
+		what   string
+		c      ecosystem.Command
+		side   Side
+		text   string
+		took   time.Duration
+		cut    bool
+		tried  bool
+		edited []string // files of tests, which took a second
 	}{
-		{"one that counts as one test", whole, Head, whole.Text, time.Minute, false, true},
-		{"a slow one", whole, Head, whole.Text, 2 * time.Minute, false, false},
-		{"one that ran otherwise", whole, Head, "make test 2>&1", 3 * time.Minute, false, false},
-		{"tests of files", pytest, Head, pytest.Text, time.Minute, false, true},
-		{"slow tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, false},
-		{"of which a part ran on the head", pytest, Base, pytest.Text, 8 * time.Minute, false, false},
-		{"one that is cut", whole, Head, whole.Text, time.Minute, true, true},
-		{"one that hangs", whole, Head, whole.Text, time.Second, true, true},
+		{"one that counts as one test", whole, Head, whole.Text, time.Minute, false, true, nil},
+		{"a slow one", whole, Head, whole.Text, 2 * time.Minute, false, false, nil},
+		{"one that ran otherwise", whole, Head, "make test 2>&1", 3 * time.Minute, false, false, nil},
+		{"tests of files", pytest, Head, pytest.Text, time.Minute, false, true, nil},
+		{"slow tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, false, nil},
+		{"of which a part ran on the head", pytest, Base, pytest.Text, 8 * time.Minute, false, false, nil},
+		{"one that is cut", whole, Head, whole.Text, time.Minute, true, true, nil},
+		{"one that hangs", whole, Head, whole.Text, time.Second, true, true, nil},
+		{"edited tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, true, []string{"a_test.py"}},
+		{"edited tests of files that hang", pytest, Head, pytest.Text, time.Minute, true, true, []string{"a_test.py"}},
+		{"one edited file of PHPUnit", phpunit, Head, phpunit.Text, 3 * time.Minute, false, true, []string{"tests/ATest.php"}},
+		{"two, so that all run", phpunit, Head, phpunit.Text, 3 * time.Minute, false, false, []string{"tests/ATest.php", "tests/BTest.php"}},
+		{"two, and all are cut", phpunit, Head, phpunit.Text, time.Minute, true, true, []string{"tests/ATest.php", "tests/BTest.php"}},
+		{"an edited file of Rust", cargo, Head, cargo.Text, 3 * time.Minute, false, false, []string{"tests/a.rs"}},
+		{"one that is cut", cargo, Head, cargo.Text, time.Minute, true, true, []string{"tests/a.rs"}},
+		{"one after the other", cargo, Head, cargo.Text, serial, true, true, []string{"tests/a.rs"}},
+		{"one that hangs", cargo, Head, cargo.Text, time.Second, true, true, []string{"tests/a.rs"}},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			id := ID{Unit: ".", Command: whole.Text}
 			test := ID{Unit: ".", Package: "tests/test_a.py", Test: "test_a"}
 			suite := Suite{id: {Status: Passed}, test: {Status: Passed, Eco: "Python"}}
+			var files []change.File
+			for _, name := range tt.edited {
+				files = append(files, change.File{Path: name})
+				suite[ID{Unit: ".", Package: name}] = Test{Status: Passed, Eco: tt.c.Eco}
+				suite[ID{Unit: ".", Package: name, Test: "a"}] = Test{Status: Passed, Eco: tt.c.Eco}
+				if tt.c.Eco != "Rust" { // cargo does not say how long tests take
+					suite[ID{Unit: ".", Package: name}] = Test{Status: Passed, Eco: tt.c.Eco, Elapsed: time.Second}
+				}
+			}
 			tried, said := false, ""
 			s := &Subject{
-				Runnable: true, StepLimit: 10 * time.Minute, Head: &workspace.Tree{OID: "1"},
+				Runnable: true, StepLimit: 10 * time.Minute, Head: &workspace.Tree{OID: "1"}, Change: change.Change{Files: files},
 				Suites: map[Side]Suite{Base: suite, Head: suite}, Tests: map[Side][]ecosystem.Command{Base: {tt.c}, Head: {tt.c}},
 				Now: func() time.Time { return now },
 				Steps: func() []Step {
@@ -66,7 +91,10 @@ func TestProbesHaveAShare(t *testing.T) {
 				return suite, Step{TimedOut: tt.cut, Duration: tt.took}, nil
 			}
 			found, err := Repeat(ctx, s)
-			lacks := !tt.tried || tt.cut && tt.took > time.Second
+			lacks := !tt.tried || tt.cut && tt.took > serial || tt.took == serial && runtime.NumCPU() > 1
+			if tt.c.Eco == "Python" && len(tt.edited) > 0 { // they alone are run
+				lacks = false
+			}
 			if err != nil || tried != tt.tried || found.NoTime != lacks || (said != "") != lacks || len(found.Probes) > 0 != tt.tried {
 				t.Errorf("%v, tried %v, %+v, %q", err, tried, found, said)
 			}

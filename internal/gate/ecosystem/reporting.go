@@ -34,6 +34,9 @@ type Results struct {
 	// nil: they can only be repeated.
 	Probe func(c Command, p Probing) (Command, string)
 
+	// Serial says that what Probe returns runs tests one after the other which else run at once.
+	Serial bool
+
 	// Hang lets the runner itself end a test that takes longer; nil: it cannot.
 	Hang func(c Command, limit time.Duration) Command
 

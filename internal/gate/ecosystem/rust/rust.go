@@ -183,6 +183,7 @@ func cargoTests(c ecosystem.Command, text string) ecosystem.Command {
 			d.Name = c.Label()
 			return d, "repeated, one after the other"
 		},
+		Serial: !strings.Contains(text, " -- "),
 	}
 	c.Results.PlantedBy(ecosystem.Planter{
 		// A program's tests begin in the file of its root, by which they are reported.
