@@ -90,6 +90,7 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	rep.Executed, rep.Behaviour, rep.API = b.executed(), differences(b.result), interfaces(b.result.Behaviour)
 	result, rep.Accepted = accept(b.result, rep.Expectations, in.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
+	rep.Unprobed = rep.Verdict == report.Pass && result.Facts.Runnable && result.Facts.Probes == 0
 	switch rep.Outcome {
 	case report.Cancelled:
 		rep.Verdict = report.Error

@@ -125,3 +125,25 @@ func TestTimeBeforeACommand(t *testing.T) {
 		}
 	}
 }
+
+// TestUnprobed: a PASS for which no probe ran says so, where a line that can run changed.
+func TestUnprobed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		runnable, late bool
+		probes         int
+		want           string
+	}{
+		{true, true, 0, "PASS (probes not run)"},
+		{true, true, 1, "PASS"},
+		{false, true, 0, "PASS"},
+		{true, false, 0, "PARTIAL"},
+	} {
+		facts := goodFacts(compare.Report)
+		facts.Runnable, facts.NoProbes, facts.Probes = tt.runnable, tt.late, tt.probes
+		rep := Report(Input{Header: &report.Report{Phase: report.PhaseEnd, Believed: report.Belief{OK: true}}, Outcome: report.Completed, Gate: concluded(facts)})
+		if rep.Title != tt.want || rep.Unprobed != strings.Contains(tt.want, report.NotProbed) {
+			t.Errorf("%+v: %q", tt, rep.Title)
+		}
+	}
+}

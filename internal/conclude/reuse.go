@@ -43,7 +43,7 @@ func adopt(header, last *report.Report, dir string) *report.Report {
 	rep.NotCovered, rep.Denied, rep.Tests, rep.Model = last.NotCovered, last.Denied, last.Tests, last.Model
 	rep.Expectations, rep.Accepted, rep.Statistics, rep.Believed = last.Expectations, last.Accepted, last.Statistics, last.Believed
 	rep.Behaviour = last.Behaviour
-	rep.Executed = last.Executed
+	rep.Executed, rep.Unprobed = last.Executed, last.Unprobed
 	rep.Title, rep.Phase = last.Title, last.Phase
 	rep.Versions.Toolchains = last.Versions.Toolchains
 	rep.Subagents = slices.Clone(last.Subagents)

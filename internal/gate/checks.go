@@ -28,7 +28,6 @@ func (r *runner) keepFindings(found checks.Findings) {
 	r.res.Probes = append(r.res.Probes, found.Probes...)
 	r.res.Tests.NewFlakiness = append(r.res.Tests.NewFlakiness, found.NewFlakiness...)
 	r.facts.Unbelieved = append(r.facts.Unbelieved, found.Unbelieved...)
-	r.facts.NoProbes = r.facts.NoProbes || found.NoTime
 	r.res.Remarks = append(r.res.Remarks, found.Remarks...)
 	if found.Mutation != nil {
 		r.res.Mutation = found.Mutation

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/kept"
 	"github.com/ycbot/ycbot/internal/gate/known"
@@ -85,7 +86,7 @@ func (r *runner) conclude() {
 	if r.res.FailToPass.State == "" {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
-	f.NoProbes = f.NoProbes || r.in.UntilFirst
+	f.NoProbes = f.NoProbes || r.in.UntilFirst || checks.NoTime(r.res.Probes)
 	if x := r.res.Expectations; x != nil {
 		f.Changed, f.Policy = givenUp(x), x.Policy
 	}

@@ -59,7 +59,7 @@ type Facts struct {
 	AffectedRan    int            // of Ran, in what the change affects
 	AffectedPassed int            // of Passed, in what the change affects
 	Runnable       bool           // a line that can run changed
-	NoProbes       bool           // none were asked for, or there was no time for one
+	NoProbes       bool           // none were asked for, or there was no time for any that did not run
 	Probes         int            // probes that came to a result
 	ProbeRegressed int            // tests that only the head fails under a probe
 	ProbeNew       int            // new tests that fail under a probe

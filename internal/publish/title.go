@@ -18,12 +18,18 @@ func checkTitle(e ending) string {
 	if rest, ok := strings.CutPrefix(title, soFar); ok {
 		title, before = rest, soFar
 	}
+	end := ""
 	if e.rep != nil && strings.HasPrefix(title, whole) {
-		if parts := strings.Split(e.rep.Title, remarkSign); len(parts) > 1 && parts[0] == string(report.Pass) {
-			title = parts[0] + remarkSign + strings.TrimSuffix(parts[1], " (probes not run)") // which "so far" says
+		of, unprobed := strings.CutSuffix(e.rep.Title, report.NotProbed)
+		if unprobed && before == "" { // which "so far" says
+			end = report.NotProbed
 		}
+		if parts := strings.Split(of, remarkSign); len(parts) > 1 && parts[0] == string(report.Pass) {
+			title = parts[0] + remarkSign + parts[1]
+		}
+		title = strings.TrimSuffix(title, end)
 	}
-	return fitted(report.Line(before+title, titleLimit), checkTitleLimit)
+	return fitted(report.Line(before+title, titleLimit), checkTitleLimit-len(end)) + end
 }
 
 // soFar begins the title of a check run that is in progress.

@@ -70,7 +70,15 @@ func TestTitle(t *testing.T) {
 			t.Errorf("probes are not said to be left out: %s", first)
 		}
 	}
-	r.Phase = PhaseEnd
+	r.Phase, r.Unprobed = PhaseEnd, true
+	if got := r.MakeTitle(); got != "PASS (probes not run)" || !strings.Contains(r.Headline(300), NotProbed) {
+		t.Errorf("%q, %q", got, r.Headline(300))
+	}
+	r.Verdict = Partial
+	if got := r.MakeTitle(); got != "PARTIAL" {
+		t.Errorf("%q", got)
+	}
+	r.Verdict, r.Unprobed = Pass, false
 	r.Accepted = []Acceptance{{By: "bob"}}
 	r.Expectations = &Expectations{Held: 3, Weakened: []Expectation{{}}, Data: []Expectation{{}}}
 	if got, want := r.MakeTitle(), "PASS · accepted by bob · 1 weakened · 1 has other data · 3 of 5 old expectations hold"; got != want {

@@ -13,10 +13,13 @@ func (r *Report) MakeTitle() string {
 	return strings.Join(parts, " · ") + r.unprobed()
 }
 
-// unprobed is what the title and the first line add to a PASS that was asked for no more.
+// NotProbed ends the title and the first line of a PASS for which no probe ran: none was asked
+// for, or there was no time.
+const NotProbed = " (probes not run)"
+
 func (r *Report) unprobed() string {
-	if r.Phase == PhaseFirst && r.Verdict == Pass {
-		return " (probes not run)"
+	if r.Verdict == Pass && (r.Phase == PhaseFirst || r.Unprobed) {
+		return NotProbed
 	}
 	return ""
 }

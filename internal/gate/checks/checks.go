@@ -58,7 +58,6 @@ type Findings struct {
 	Programs     *Programs  // nil: no command line was run
 	Believed     *Believed  // nil: no test was planted
 	Unbelieved   []string   // why results of tests are not believed, for people
-	NoTime       bool       // a probe was left out, or cut, because it takes too much of the time that is left
 	Remarks      []Remark
 }
 
@@ -170,8 +169,9 @@ type Probe struct {
 	Target    string   `json:"target,omitempty"` // the fuzz target; empty: it ran tests
 	Input     string   `json:"input,omitempty"`  // the file of an input that fails the target; Command tries it
 	Command   string   `json:"command"`
-	Ran       bool     `json:"ran"`  // it came to a result
-	Note      string   `json:"note"` // why not, or what it showed
+	Ran       bool     `json:"ran"`               // it came to a result
+	NoTime    bool     `json:"no_time,omitempty"` // it was left out, or cut, and the base's tests alone are too slow for its share of the time
+	Note      string   `json:"note"`              // why not, or what it showed
 	Evidence  []string `json:"evidence"`
 	Regressed []Case   `json:"regressed"`       // race with changed code on the head alone, or fail by themselves there alone
 	NewFlaky  []Case   `json:"new_flaky"`       // tests of the change that fail by themselves, and not each time

@@ -79,7 +79,7 @@ func (m *mutator) speaks(c ecosystem.Command, name string) bool {
 // otherGroup runs the tests once without a mutant; nil where they are too slow or
 // do not pass.
 func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGroup, error) {
-	if took := m.check.took(c); took > slowTests {
+	if took := m.check.took(c).either; took > slowTests {
 		m.in.NotCovered("mutation of the changed lines: %q takes %s", c.Text, took.Round(time.Second))
 		return nil, nil
 	}

@@ -59,7 +59,8 @@ func (r *check) repeat(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.probeOthers(ctx); err != nil || len(r.found.Probes) > 0 || r.hasPackageTests() {
+	begun := func(p Probe) bool { return len(p.Evidence) > 0 }
+	if err := r.probeOthers(ctx); err != nil || slices.ContainsFunc(r.found.Probes, begun) || r.hasPackageTests() {
 		return err
 	}
 	return r.probeCommands(ctx)
@@ -92,11 +93,9 @@ func (r *check) probePackages(ctx context.Context) error {
 	}
 	for _, g := range groups {
 		if !racing[g] {
-			var took time.Duration
-			for _, name := range by[g] {
-				took += r.in.Suites[Head][ID{Unit: g.Unit, Package: name}].Elapsed
-			}
-			if _, ok := r.share(ctx, Repeats*min(took, r.ranFor(g.Unit))); !ok {
+			t := r.packagesTook(g, by[g])
+			if _, ok := r.share(ctx, t.either); !ok {
+				r.leaveOut(ctx, Probe{Title: shuffled, Command: r.packageCommand(g)}, t)
 				continue
 			}
 		}
@@ -145,26 +144,46 @@ func (r *check) share(ctx context.Context, took time.Duration) (time.Duration, b
 
 // noTime says that tests are not repeated, or not to their end, for want of time.
 func (r *check) noTime() {
-	r.found.NoTime = true
 	r.in.NotCoveredOnce("the tests of what changed once more: they take more than a third of the time that is left")
 }
 
-// cut says so of a probe that did not end in its share of the time, where that is little
-// more than what its tests took: else it hangs. What runs one after the other may take as
-// many times as long as there are processors.
-func (r *check) cut(c ecosystem.Command, took time.Duration) {
+// leaveOut keeps a probe that was not begun for want of time.
+func (r *check) leaveOut(ctx context.Context, p Probe, t times) {
+	deadline, _ := ctx.Deadline()
+	p.Note, p.NoTime = "its tests take more than a third of the time that is left", t.base >= deadline.Sub(r.in.Now())/probeShare
+	r.found.Probes = append(r.found.Probes, p)
+}
+
+// cut says of a probe that it did not end in its time, and why, where its share of the time
+// is little more than what its tests took: else it hangs. What runs one after the other may
+// take as many times as long as there are processors.
+func (r *check) cut(p *Probe, c ecosystem.Command, t times) {
+	p.Ran, p.Note = false, "it did not end in its time"
+	most := time.Duration(baseTime)
 	if c.Results != nil && c.Results.Serial {
-		took *= time.Duration(runtime.NumCPU())
+		most *= time.Duration(runtime.NumCPU())
 	}
-	if c.Timeout < min(r.in.StepLimit, baseTime*took) {
+	if c.Timeout > 0 && c.Timeout < min(r.in.StepLimit, most*t.either) {
 		r.noTime()
+		p.NoTime = c.Timeout < most*t.base
 	}
 }
 
-// ranFor is how long the tests of a folder took on the head.
-func (r *check) ranFor(unit string) time.Duration {
+// NoTime says whether the probes that ran no tests are all such for which there was no time,
+// as there is none for the base's tests either: what the change itself makes slow is no excuse.
+func NoTime(probes []Probe) bool {
+	none := slices.DeleteFunc(slices.Clone(probes), func(p Probe) bool { return p.Ran || p.Target != "" })
+	return len(none) > 0 && !slices.ContainsFunc(none, func(p Probe) bool { return !p.NoTime })
+}
+
+// times is how long tests take: as they took on either side, for a probe runs on both, and on
+// the base alone; where that is not known as on either.
+type times struct{ either, base time.Duration }
+
+// ran is how long the tests of a folder took on a side.
+func (r *check) ran(side Side, unit string) time.Duration {
 	var sum time.Duration
-	for _, s := range ecosystem.Steps(r.in.Steps()).Of(StageTest, Head) {
+	for _, s := range ecosystem.Steps(r.in.Steps()).Of(StageTest, side) {
 		if s.Unit == unit {
 			sum += s.Duration
 		}
@@ -172,17 +191,54 @@ func (r *check) ranFor(unit string) time.Duration {
 	return sum
 }
 
-// took is how long a test command takes: as it took on either side, else as the tests of
-// its folder took.
-func (r *check) took(c ecosystem.Command) time.Duration {
-	var longest time.Duration
-	for _, s := range r.in.Steps() {
-		if s.Stage == StageTest && s.Unit == c.Unit && s.Command == c.Text {
-			longest = max(longest, s.Duration)
+// usual is how long the tests of a folder took on the base, also in an earlier run of it.
+func (r *check) usual(unit string) time.Duration {
+	if sum := r.ran(Base, unit); sum > 0 {
+		return sum
+	}
+	var sum time.Duration
+	for id, t := range r.in.Suites[Base] {
+		if id.Unit == unit && id.Test == "" {
+			sum += t.Elapsed
 		}
 	}
-	return cmp.Or(longest, r.ranFor(c.Unit))
+	return sum
 }
+
+// took is how long a test command takes, else as the tests of its folder took.
+func (r *check) took(c ecosystem.Command) times {
+	longest := map[Side]time.Duration{}
+	for _, s := range r.in.Steps() {
+		if s.Stage == StageTest && s.Unit == c.Unit && s.Command == c.Text {
+			longest[s.Side] = max(longest[s.Side], s.Duration)
+		}
+	}
+	either := cmp.Or(max(longest[Base], longest[Head]), r.ran(Head, c.Unit))
+	return times{either, cmp.Or(longest[Base], r.usual(c.Unit), either)}
+}
+
+// packagesTook is how long packages take, as often as they are repeated.
+func (r *check) packagesTook(g ecosystem.Group, pkgs []string) times {
+	head := min(r.elapsed(Head, g.Unit, pkgs), r.ran(Head, g.Unit))
+	base := head
+	if usual := r.usual(g.Unit); usual > 0 {
+		base = min(r.elapsed(Base, g.Unit, pkgs), usual)
+	}
+	return times{Repeats * head, Repeats * base}
+}
+
+// packageCommand is the test command of packages, as people type it.
+func (r *check) packageCommand(g ecosystem.Group) string {
+	for _, c := range r.in.Tests[Head] {
+		if c.Eco == g.Eco && c.Unit == g.Unit {
+			return c.Typed()
+		}
+	}
+	return ""
+}
+
+// shuffled is the title of a probe of packages without the race detector.
+const shuffled = "repeated and shuffled"
 
 // Probed are the packages of a change that are worth more runs, the changed ones first.
 func Probed(s *Subject) []ecosystem.Package { return (&check{in: s}).probed() }
@@ -211,7 +267,7 @@ func (r *check) probed() []ecosystem.Package {
 // probeUnit probes packages of one project.
 func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string, race bool) error {
 	eco := languages.Named(g.Eco)
-	title := "repeated and shuffled"
+	title := shuffled
 	if race {
 		title = "repeated, shuffled, with the race detector"
 	}
@@ -405,8 +461,9 @@ func (r *check) probeCommands(ctx context.Context) error {
 			continue
 		}
 		var ok bool
-		took := r.took(c)
-		if c.Timeout, ok = r.share(ctx, took); !ok {
+		p, took := Probe{Title: "repeated", Command: c.Typed()}, r.took(c)
+		if c.Timeout, ok = r.share(ctx, took.either); !ok {
+			r.leaveOut(ctx, p, took)
 			continue
 		}
 		c.Stage = StageProbe
@@ -414,10 +471,10 @@ func (r *check) probeCommands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		p.Ran, p.Evidence, p.Note = true, []string{step.Evidence}, "nothing failed"
 		if step.TimedOut {
-			r.cut(c, took)
+			r.cut(&p, c, took)
 		}
-		p := Probe{Title: "repeated", Command: c.Typed(), Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
 			q := Question{Once: r.in.Parted}
 			if k := results.NewCase(id, t); r.in.Suites[Base][id].Status == Passed {

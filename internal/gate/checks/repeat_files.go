@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -56,11 +55,11 @@ func (r *check) on(side Side, c ecosystem.Command) (ecosystem.Command, bool) {
 	return all[0], true
 }
 
-// elapsed is how long the tests of some files took on the head.
-func (r *check) elapsed(c ecosystem.Command, pkgs []string) time.Duration {
+// elapsed is how long the tests of some packages or files took on a side.
+func (r *check) elapsed(side Side, unit string, pkgs []string) time.Duration {
 	var sum time.Duration
 	for _, p := range pkgs {
-		sum += r.in.Suites[Head][ID{Unit: c.Unit, Package: p}].Elapsed
+		sum += r.in.Suites[side][ID{Unit: unit, Package: p}].Elapsed
 	}
 	return sum
 }
@@ -75,13 +74,16 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	took := r.took(c)
 	if _, narrows := c.Results.Narrow(c, ecosystem.Part{Packages: pkgs}); narrows && len(pkgs) > 0 {
 		// Not every runner says how long tests take.
-		took = min(took, cmp.Or(r.elapsed(c, pkgs), took))
+		if own := r.elapsed(Head, c.Unit, pkgs); own > 0 {
+			took = times{min(took.either, own), min(took.base, r.elapsed(Base, c.Unit, pkgs))}
+		}
 	}
 	var ok bool
-	if c.Timeout, ok = r.share(ctx, took); !ok {
+	title := "repeated"
+	if c.Timeout, ok = r.share(ctx, took.either); !ok {
+		r.leaveOut(ctx, Probe{Title: title, Command: c.Typed()}, took)
 		return nil
 	}
-	title := "repeated"
 	run := func(side Side) (Suite, Step, error) {
 		d, ok := r.on(side, c)
 		if !ok {
@@ -106,8 +108,7 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:
-		r.cut(c, took)
-		p.Ran, p.Note = false, "it did not end in its time"
+		r.cut(&p, c, took)
 	case !p.Ran:
 		p.Note = strings.TrimSpace("no test passed under it: " + results.FirstLine(step.Output))
 	case len(failed) > 0:

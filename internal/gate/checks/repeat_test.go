@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -17,7 +18,8 @@ import (
 )
 
 // TestProbesHaveAShare: tests are repeated where one run more fits into a third of the time
-// that is left; else the report says that they are not, and no probe is missed.
+// that is left; else the report says that they are not, and no probe is missed where the base's
+// tests by themselves are too slow.
 func TestProbesHaveAShare(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -39,25 +41,30 @@ func TestProbesHaveAShare(t *testing.T) {
 		took   time.Duration
 		cut    bool
 		tried  bool
-		edited []string // files of tests, which took a second
+		edited []string      // files of tests, which took a second
+		base   time.Duration // as its tests take there; 0: as long
 	}{
-		{"one that counts as one test", whole, Head, whole.Text, time.Minute, false, true, nil},
-		{"a slow one", whole, Head, whole.Text, 2 * time.Minute, false, false, nil},
-		{"one that ran otherwise", whole, Head, "make test 2>&1", 3 * time.Minute, false, false, nil},
-		{"tests of files", pytest, Head, pytest.Text, time.Minute, false, true, nil},
-		{"slow tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, false, nil},
-		{"of which a part ran on the head", pytest, Base, pytest.Text, 8 * time.Minute, false, false, nil},
-		{"one that is cut", whole, Head, whole.Text, time.Minute, true, true, nil},
-		{"one that hangs", whole, Head, whole.Text, time.Second, true, true, nil},
-		{"edited tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, true, []string{"a_test.py"}},
-		{"edited tests of files that hang", pytest, Head, pytest.Text, time.Minute, true, true, []string{"a_test.py"}},
-		{"one edited file of PHPUnit", phpunit, Head, phpunit.Text, 3 * time.Minute, false, true, []string{"tests/ATest.php"}},
-		{"two, so that all run", phpunit, Head, phpunit.Text, 3 * time.Minute, false, false, []string{"tests/ATest.php", "tests/BTest.php"}},
-		{"two, and all are cut", phpunit, Head, phpunit.Text, time.Minute, true, true, []string{"tests/ATest.php", "tests/BTest.php"}},
-		{"an edited file of Rust", cargo, Head, cargo.Text, 3 * time.Minute, false, false, []string{"tests/a.rs"}},
-		{"one that is cut", cargo, Head, cargo.Text, time.Minute, true, true, []string{"tests/a.rs"}},
-		{"one after the other", cargo, Head, cargo.Text, serial, true, true, []string{"tests/a.rs"}},
-		{"one that hangs", cargo, Head, cargo.Text, time.Second, true, true, []string{"tests/a.rs"}},
+		{"one that counts as one test", whole, Head, whole.Text, time.Minute, false, true, nil, 0},
+		{"a slow one", whole, Head, whole.Text, 2 * time.Minute, false, false, nil, 0},
+		{"one that ran otherwise", whole, Head, "make test 2>&1", 3 * time.Minute, false, false, nil, 0},
+		{"tests of files", pytest, Head, pytest.Text, time.Minute, false, true, nil, 0},
+		{"slow tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, false, nil, 0},
+		{"of which a part ran on the head", pytest, Base, pytest.Text, 8 * time.Minute, false, false, nil, 0},
+		{"one that is cut", whole, Head, whole.Text, time.Minute, true, true, nil, 0},
+		{"one that hangs", whole, Head, whole.Text, time.Second, true, true, nil, 0},
+		{"edited tests of files", pytest, Head, pytest.Text, 3 * time.Minute, false, true, []string{"a_test.py"}, 0},
+		{"edited tests of files that hang", pytest, Head, pytest.Text, time.Minute, true, true, []string{"a_test.py"}, 0},
+		{"one edited file of PHPUnit", phpunit, Head, phpunit.Text, 3 * time.Minute, false, true, []string{"tests/ATest.php"}, 0},
+		{"two, so that all run", phpunit, Head, phpunit.Text, 3 * time.Minute, false, false, []string{"tests/ATest.php", "tests/BTest.php"}, 0},
+		{"two, and all are cut", phpunit, Head, phpunit.Text, time.Minute, true, true, []string{"tests/ATest.php", "tests/BTest.php"}, 0},
+		{"an edited file of Rust", cargo, Head, cargo.Text, 3 * time.Minute, false, false, []string{"tests/a.rs"}, 0},
+		{"one that is cut", cargo, Head, cargo.Text, time.Minute, true, true, []string{"tests/a.rs"}, 0},
+		{"one after the other", cargo, Head, cargo.Text, serial, true, true, []string{"tests/a.rs"}, 0},
+		{"one that hangs", cargo, Head, cargo.Text, time.Second, true, true, []string{"tests/a.rs"}, 0},
+		{"one that the change alone makes slow", whole, Head, whole.Text, 2 * time.Minute, false, false, nil, 10 * time.Second},
+		{"one that is cut, and slow by the change alone", whole, Head, whole.Text, time.Minute, true, true, nil, 10 * time.Second},
+		{"one that is slow on both sides", whole, Head, whole.Text, 4 * time.Minute, false, false, nil, 3 * time.Minute},
+		{"new tests of files that are slow", pytest, Head, pytest.Text, 4 * time.Minute, false, false, nil, time.Second},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +86,10 @@ func TestProbesHaveAShare(t *testing.T) {
 				Suites: map[Side]Suite{Base: suite, Head: suite}, Tests: map[Side][]ecosystem.Command{Base: {tt.c}, Head: {tt.c}},
 				Now: func() time.Time { return now },
 				Steps: func() []Step {
-					return []Step{{Stage: StageTest, Side: tt.side, Unit: ".", Command: tt.text, Duration: tt.took}}
+					return []Step{
+						{Stage: StageTest, Side: tt.side, Unit: ".", Command: tt.text, Duration: tt.took},
+						{Stage: StageTest, Side: Base, Unit: ".", Command: tt.text, Duration: cmp.Or(tt.base, tt.took)},
+					}
 				},
 				NotCoveredOnce: func(format string, args ...any) { said += fmt.Sprintf(format, args...) },
 				Runs:           Runs{OfOthers: func(ecosystem.Command, string) bool { return false }},
@@ -88,14 +98,15 @@ func TestProbesHaveAShare(t *testing.T) {
 				if tried = true; c.Timeout != 2*time.Minute {
 					t.Errorf("it may take %s", c.Timeout)
 				}
-				return suite, Step{TimedOut: tt.cut, Duration: tt.took}, nil
+				return suite, Step{TimedOut: tt.cut, Duration: tt.took, Evidence: "E1"}, nil
 			}
 			found, err := Repeat(ctx, s)
 			lacks := !tt.tried || tt.cut && tt.took > serial || tt.took == serial && runtime.NumCPU() > 1
 			if tt.c.Eco == "Python" && len(tt.edited) > 0 { // they alone are run
 				lacks = false
 			}
-			if err != nil || tried != tt.tried || found.NoTime != lacks || (said != "") != lacks || len(found.Probes) > 0 != tt.tried {
+			excused := lacks && (tt.base == 0 || tt.base > 2*time.Minute) // not by what the change alone makes slow
+			if err != nil || tried != tt.tried || NoTime(found.Probes) != excused || (said != "") != lacks || len(found.Probes) != 1 || found.Probes[0].Ran == (lacks || tt.cut) {
 				t.Errorf("%v, tried %v, %+v, %q", err, tried, found, said)
 			}
 		})
@@ -154,5 +165,42 @@ func TestProbesOfOneFolder(t *testing.T) {
 	tests[Base] = tests[Base][:1]
 	if d, ok := r.on(Base, tests[Head][0]); !ok || d.Label() != "python -m unittest" {
 		t.Errorf("the only command of the base: %v, %q", ok, d.Label())
+	}
+}
+
+// TestNoTime: probes are missed unless there was no time for each one that ran no tests.
+func TestNoTime(t *testing.T) {
+	t.Parallel()
+	ran, none, late, fuzz := Probe{Ran: true}, Probe{}, Probe{NoTime: true}, Probe{Target: "FuzzA"}
+	for _, tt := range []struct {
+		probes []Probe
+		want   bool
+	}{
+		{nil, false},
+		{[]Probe{ran}, false},
+		{[]Probe{none}, false},
+		{[]Probe{late}, true},
+		{[]Probe{late, late, ran, fuzz}, true},
+		{[]Probe{late, none}, false}, // time of one project is not that of another
+		{[]Probe{fuzz}, false},
+	} {
+		if got := NoTime(tt.probes); got != tt.want {
+			t.Errorf("%+v: %v", tt.probes, got)
+		}
+	}
+}
+
+// TestPackagesTook: packages that the change makes slow took on the base what they took there;
+// where nothing is known of the base, what they took on the head.
+func TestPackagesTook(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) Suite { return Suite{ID{Unit: ".", Package: "m/a"}: {Elapsed: d}} }
+	s := &Subject{Steps: func() []Step { return []Step{{Stage: StageTest, Side: Head, Unit: ".", Duration: time.Hour}} }}
+	r := &check{in: s}
+	for base, want := range map[time.Duration]time.Duration{time.Second: Repeats * time.Second, 0: Repeats * time.Minute} {
+		s.Suites = map[Side]Suite{Base: at(base), Head: at(time.Minute)}
+		if got := r.packagesTook(ecosystem.Group{Unit: "."}, []string{"m/a"}); got != (times{Repeats * time.Minute, want}) {
+			t.Errorf("%s on base: %+v", base, got)
+		}
 	}
 }
