@@ -51,9 +51,20 @@ func (r *check) plant(ctx context.Context) error {
 			r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
 			continue
 		}
-		if err := r.runPlanted(ctx, c, run, name, files, done); err != nil {
+		p := planting{c, run, name, files}
+		suite, err := r.runPlanted(ctx, Head, p, done)
+		if err != nil {
 			return err
 		}
+		missed := r.judgePlanted(p, suite, done)
+		if len(missed) == 0 {
+			continue
+		}
+		base, err := r.runPlanted(ctx, Base, r.onBase(ctx, p), done)
+		if err != nil {
+			return err
+		}
+		r.judgeMissed(p, missed, base, done)
 	}
 	if done.Planted > 0 || len(done.Evidence) > 0 {
 		r.found.Believed = done
@@ -77,13 +88,19 @@ func (r *check) plantsFor(ctx context.Context, c ecosystem.Command, name string)
 	case c.Results.Plant == nil:
 		return c, nil, "its files cannot be run by themselves"
 	}
-	run, files = c.Results.Plant(c, ecosystem.Planting{
-		Tree: r.in.Head.Dir, Passing: slices.DeleteFunc(r.passing(c), func(pkg string) bool { return r.chosenIn(ctx, pkg) }), Name: name, IsTest: languages.IsTestSource,
+	run, files = c.Results.Plant(c, r.placesFor(ctx, Head, c, name))
+	return run, files, "none of its test files is of a known style"
+}
+
+// placesFor is where tests are planted for a command in a side.
+func (r *check) placesFor(ctx context.Context, side Side, c ecosystem.Command, name string) ecosystem.Planting {
+	return ecosystem.Planting{
+		Tree: r.in.tree(side).Dir, Name: name, IsTest: languages.IsTestSource,
+		Passing: slices.DeleteFunc(r.passing(c), func(pkg string) bool { return r.chosenIn(ctx, pkg) }),
 		Near: func(file string) bool {
 			return slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
 		},
-	})
-	return run, files, "none of its test files is of a known style"
+	}
 }
 
 // selects is what has a runner choose among the tests of its files, by their names or marks,
@@ -163,60 +180,67 @@ func (r *check) plantsInPackages(c ecosystem.Command, name string) (run ecosyste
 	return run, files, ""
 }
 
-// runPlanted lays the files into the prepared head, runs their tests and looks for
-// the planted ones. The head is as it was prepared afterwards.
-func (r *check) runPlanted(ctx context.Context, c, n ecosystem.Command, name string, files []ecosystem.Planted, done *Believed) error {
-	if err := r.in.Reset(ctx, Head); err != nil {
-		return err
+// A planting is planted tests and the commands around them.
+type planting struct {
+	c, run ecosystem.Command // the test command, and as it runs them
+	name   string
+	files  []ecosystem.Planted
+}
+
+// runPlanted lays the files into a prepared side and runs their tests. It is as it was
+// prepared afterwards.
+func (r *check) runPlanted(ctx context.Context, side Side, p planting, done *Believed) (Suite, error) {
+	if err := r.in.Reset(ctx, side); err != nil {
+		return nil, err
 	}
-	n.Stage, n.Name, n.Timeout = StageMutation, c.Label(), r.in.StepLimit
-	before, err := r.layPlanted(files)
+	dir, n := r.in.tree(side).Dir, p.run
+	n.Stage, n.Name, n.Timeout = StageMutation, p.c.Label(), r.in.StepLimit
+	before, err := layPlanted(dir, p.files)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
-		if err := r.takePlanted(files, before); err != nil {
+		if err := takePlanted(dir, p.files, before); err != nil {
 			r.in.Note("planted tests could not be removed: %v", err)
 		}
 	}()
-	// Not by Run, which would put back what was laid into files of the head.
-	at, stream := r.in.InHead(), n.Results.Collect(n.Unit)
-	r.in.Begin(n.Stage, n.Unit, n.Text)
-	step, err := r.in.At(ctx, at, n, stream)
+	stream := n.Results.Collect(n.Unit)
+	step, err := r.in.AsLaid(ctx, side, n, stream) // what was laid stays
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.in.Record(step)
-	r.in.End(n.Stage, n.Unit, n.Text, step)
-	suite := r.in.Collect(Head, at.Tree, n, stream, step)
 	done.Evidence = append(done.Evidence, step.Evidence)
-	r.judgePlanted(c, name, files, suite, done)
-	return nil
+	return r.in.Collect(side, r.in.tree(side), n, stream, step), nil
 }
 
-// judgePlanted finds the files in which the planted test was not reported as failing,
-// although others of the same file or package were reported.
-func (r *check) judgePlanted(c ecosystem.Command, name string, files []ecosystem.Planted, suite Suite, done *Believed) {
-	var unseen []string
-	for _, f := range files {
-		ran, failed := false, false
-		for id, t := range suite {
-			if id.Package != f.Package {
-				continue
-			}
-			mine := strings.Contains(strings.ToLower(id.Test), name)
-			failed = failed || mine && t.Status == Failed
-			ran = ran || mine || id.Test != "" && t.Status == Passed
+// seen says whether a planted test was reported as failing, and whether something of its file
+// or package ran.
+func seen(name string, f ecosystem.Planted, suite Suite) (failed, ran bool) {
+	for id, t := range suite {
+		if id.Package != f.Package {
+			continue
 		}
-		whole := suite[ID{Unit: c.Unit, Package: f.Package}]
+		mine := strings.Contains(strings.ToLower(id.Test), name)
+		failed = failed || mine && t.Status == Failed
+		ran = ran || mine || id.Test != "" && t.Status == Passed
+	}
+	return failed, ran
+}
+
+// judgePlanted finds the files in which the planted test was not reported as failing on the
+// head, although others of the same file or package were reported.
+func (r *check) judgePlanted(p planting, suite Suite, done *Believed) (missed []ecosystem.Planted) {
+	var unseen []string
+	for _, f := range p.files {
+		failed, ran := seen(p.name, f, suite)
+		whole := suite[ID{Unit: p.c.Unit, Package: f.Package}]
 		switch {
 		case failed:
 			done.Planted++
 		case ran && !whole.Broken && f.Types != "": // their files are often outside of what is compiled
 			r.in.NotCoveredOnce("the tests of types in %s: a wrong type in one of them is not reported", f.Types)
 		case ran && !whole.Broken:
-			done.Planted++
-			done.Missed = append(done.Missed, f.Package)
+			missed = append(missed, f)
 		default:
 			unseen = append(unseen, f.Path)
 		}
@@ -224,11 +248,51 @@ func (r *check) judgePlanted(c ecosystem.Command, name string, files []ecosystem
 	if len(unseen) > 0 {
 		r.in.NotCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", results.Plural(len(unseen), "a file", "some files"))
 	}
+	return missed
+}
+
+// onBase are the files of a planting as they are laid into the base: made of its own test
+// files where it has them, which need nothing of the change.
+func (r *check) onBase(ctx context.Context, p planting) planting {
+	if p.c.Results.Plant == nil || languages.ByPackage(p.c.Eco) {
+		return p
+	}
+	_, own := p.c.Results.Plant(p.c, r.placesFor(ctx, Base, p.c, p.name))
+	p.files = slices.Clone(p.files)
+	for i, f := range p.files {
+		if at := slices.IndexFunc(own, func(o ecosystem.Planted) bool { return o.Path == f.Path && o.Package == f.Package }); at >= 0 {
+			p.files[i] = own[at]
+		}
+	}
+	return p
+}
+
+// judgeMissed decides about planted tests that the head did not report as failing, by what the base
+// makes of them: where it misses them as well, its own settings choose among the tests.
+func (r *check) judgeMissed(p planting, missed []ecosystem.Planted, base Suite, done *Believed) {
+	var reported, chosen, unseen []string
+	for _, f := range missed {
+		switch failed, ran := seen(p.name, f, base); {
+		case failed:
+			reported = append(reported, f.Package)
+		case ran && !base[ID{Unit: p.c.Unit, Package: f.Package}].Broken:
+			chosen = append(chosen, f.Package)
+		default:
+			unseen = append(unseen, f.Package)
+		}
+	}
+	if len(chosen) > 0 {
+		r.in.NotCoveredOnce("whether the suite reports failures: %q does not report a planted test on the base either (do settings choose among the tests?)", p.c.Typed())
+	}
+	if len(reported) > 0 || len(chosen) == 0 {
+		done.Missed = append(done.Missed, append(reported, unseen...)...)
+		done.Planted += len(reported) + len(unseen)
+	}
 }
 
 // layPlanted writes the files and returns what those had that were there before.
-func (r *check) layPlanted(files []ecosystem.Planted) (before map[string][]byte, err error) {
-	root, err := os.OpenRoot(r.in.Head.Dir)
+func layPlanted(dir string, files []ecosystem.Planted) (before map[string][]byte, err error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +313,8 @@ func (r *check) layPlanted(files []ecosystem.Planted) (before map[string][]byte,
 	return before, nil
 }
 
-func (r *check) takePlanted(files []ecosystem.Planted, before map[string][]byte) error {
-	root, err := os.OpenRoot(r.in.Head.Dir)
+func takePlanted(dir string, files []ecosystem.Planted, before map[string][]byte) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

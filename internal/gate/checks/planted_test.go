@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -27,12 +28,50 @@ func TestJudgePlanted(t *testing.T) {
 		suite[ID{Package: files[i].Package, Test: "qz"}] = Test{Status: status}
 	}
 	var done Believed
-	r.judgePlanted(ecosystem.Command{}, "qz", files, suite, &done)
-	if done.Planted != 3 || !slices.Equal(done.Missed, []string{"qzb.test.ts"}) {
-		t.Errorf("%+v", done)
+	p := planting{name: "qz", files: files}
+	missed := r.judgePlanted(p, suite, &done)
+	if done.Planted != 2 || !slices.Equal(missed, files[1:2]) {
+		t.Errorf("%+v, missed %+v", done, missed)
 	}
 	if want := "the tests of types in c.test-d.ts: a wrong type in one of them is not reported"; !slices.Equal(said, []string{want}) {
 		t.Errorf("said %q", said)
+	}
+}
+
+// TestJudgeMissed: a suite that misses planted tests is not believed where the base's reports them,
+// or says nothing of them; where it misses them as well, that is said and not more.
+func TestJudgeMissed(t *testing.T) {
+	t.Parallel()
+	files := []ecosystem.Planted{{Package: "test_qz_a.py"}, {Package: "test_qz_b.py"}}
+	at := func(i int, test string, status results.Status) Suite {
+		return Suite{ID{Package: files[i].Package, Test: test}: {Status: status}}
+	}
+	both := func(a, b Suite) Suite {
+		maps.Copy(a, b)
+		return a
+	}
+	for _, tt := range []struct {
+		what   string
+		base   Suite
+		missed int
+		said   bool
+	}{
+		{"reported on the base", both(at(0, "qz", Failed), at(1, "qz", Failed)), 2, false},
+		{"not chosen on the base either", both(at(0, "others", Passed), at(1, "others", Passed)), 0, true},
+		{"passed on the base", both(at(0, "qz", Passed), at(1, "others", Passed)), 0, true},
+		{"one of them reported", both(at(0, "qz", Failed), at(1, "others", Passed)), 1, true},
+		{"one of them not chosen, of the other nothing is known", at(0, "others", Passed), 0, true},
+		{"nothing is known", Suite{}, 2, false},
+		{"none can be loaded on the base", both(at(0, "", Failed), at(1, "", Failed)), 2, false},
+		{"a broken one", both(both(at(0, "others", Passed), Suite{ID{Package: files[0].Package}: {Status: Failed, Broken: true}}), at(1, "", Failed)), 2, false},
+	} {
+		var done Believed
+		said := ""
+		r := &check{in: &Subject{NotCoveredOnce: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}}
+		r.judgeMissed(planting{name: "qz", files: files}, files, tt.base, &done)
+		if len(done.Missed) != tt.missed || done.Planted != tt.missed || (said != "") != tt.said {
+			t.Errorf("%s: %+v, said %q", tt.what, done, said)
+		}
 	}
 }
 
