@@ -196,6 +196,42 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
+// TestBlockingTakesItsTurn: a function with several parameters that never returns is called as
+// little as one with a single one, and where all calls take as long as they may, functions that
+// were not begun are left out.
+func TestBlockingTakesItsTurn(t *testing.T) {
+	t.Parallel()
+	text := "package p\n\nimport \"time\"\n\nfunc Slow(n int) int {\n\ttime.Sleep(400 * time.Millisecond)\n\treturn n + CHANGE\n}\n"
+	for i := 0; i < 2; i++ {
+		text += fmt.Sprintf("\nfunc Block%d(a, b int) int {\n\ttime.Sleep(time.Hour)\n\treturn a + b + CHANGE\n}\n", i)
+	}
+	text += "\nfunc Last(n int) int { return n + CHANGE }\n"
+	base, head := strings.ReplaceAll(text, "CHANGE", "1"), strings.ReplaceAll(text, "CHANGE", "2")
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	for most, want := range map[string]string{"": "", "2s": NotBegun} {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": base, "calls_test.go": p.File(zzTestName)}, TimeVar+"="+most, "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		all := All(out)
+		if got := p.Compare(all, all).Functions[3]; got.Name != "Last" || got.Unlike != want {
+			t.Errorf("%s: %s: %q, want %q", most, got.Name, got.Unlike, want)
+		}
+		hung := 0
+		for i := range len(all["Block0"].Calls) / callSize {
+			if class, _, _, _ := all["Block0"].call(i); class == 'h' {
+				hung++
+			}
+		}
+		if hung > zzHangsAll || most == "" && hung == 0 {
+			t.Errorf("%s: it hung for %d inputs", most, hung)
+		}
+	}
+}
+
 // Of a map with more entries than are compared those are that come first, each time.
 func TestLargeMaps(t *testing.T) {
 	t.Parallel()

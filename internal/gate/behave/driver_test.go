@@ -91,7 +91,7 @@ const (
 	zzForms    = 16 << 10
 	zzFormDeep = 9
 	zzHangs    = 4 // of a function in a pass
-	zzHangsAll = 2 // of one that has not come back so far
+	zzHangsAll = 2 // of one that has come back from no call so far
 	zzPairs    = 1000
 	zzPairsAll = 50000 // of a map, above which its size stands for all
 )
@@ -118,9 +118,6 @@ const (
 	zzSlow  = 250 * time.Millisecond
 	zzTime  = 1500 * time.Millisecond
 )
-
-// zzPassMost is how long a pass may take before functions that it has not come to are left out.
-const zzPassMost = 45 * time.Second
 
 // --- making values
 
@@ -2188,10 +2185,12 @@ func zzSource(v reflect.Value) (string, bool) {
 
 // The calls are made in processes of their own, so that one that hangs or ends is seen.
 // zzCallsVar says which: "" all, else "limit;function:input,function:input", both by
-// their places; zzFromVar
+// their places; zzTimeVar how long all may take before functions that they have not come to are
+// left out, empty: as long as they like; zzFromVar
 // makes a process one of those, and says where it begins and what it leaves out.
 const (
 	zzCallsVar  = "CALLS"
+	zzTimeVar   = "CALLS_TIME"
 	zzFromVar   = "CALLS_FROM"
 	zzRecording = "record" // in zzCallsVar: tests run, and what they call is recorded
 )
@@ -2238,7 +2237,8 @@ func zzMain(t *testing.T, table zzTable) {
 		zzSome(&table, which)
 		return
 	}
-	first, second := zzPass(&table, "", zzLimit), zzPass(&table, "", zzLimit)
+	most, _ := time.ParseDuration(os.Getenv(zzTimeVar)) // empty: none
+	first, second := zzPass(&table, "", zzLimit, most/2), zzPass(&table, "", zzLimit, most/2)
 	for i := range table.funcs {
 		a := zzMerged(first.calls[i], second.calls[i])
 		a.Name, a.Late, a.Ended = table.funcs[i].name, first.late[i] || second.late[i], first.ended[i] || second.ended[i]
@@ -2302,11 +2302,11 @@ func zzSome(table *zzTable, which string) {
 		list = list[len(few):]
 		var passes []zzPassed
 		for _, one := range few {
-			passes = append(passes, zzPass(table, one, limit))
+			passes = append(passes, zzPass(table, one, limit, 0))
 		}
 		time.Sleep(1100 * time.Millisecond)
 		for n, one := range few {
-			zzSaySome(table, passes[n], zzPass(table, one, limit))
+			zzSaySome(table, passes[n], zzPass(table, one, limit, 0))
 		}
 	}
 }
@@ -2333,16 +2333,27 @@ type zzPassed struct {
 	calls       map[int][]zzRecord
 	made        map[int]int  // inputs
 	late, ended map[int]bool // not begun for want of time; the process ended, or hung, while inputs were made
+	until       time.Time    // when no other function is begun; zero: never
 }
 
-// zzPass makes calls once, beginning again behind each that ends its process.
-func zzPass(table *zzTable, which string, limit time.Duration) zzPassed {
-	p := zzPassed{map[int][]zzRecord{}, map[int]int{}, map[int]bool{}, map[int]bool{}}
+// over says whether there is no time for another function.
+func (p *zzPassed) over() bool { return !p.until.IsZero() && time.Now().After(p.until) }
+
+// zzLate, as the input of a record, says that its function was not begun for want of time.
+const zzLate = -2
+
+// zzPass makes calls once, beginning again behind each that ends its process. No function is
+// begun after most; zero: there is no such time.
+func zzPass(table *zzTable, which string, limit, most time.Duration) zzPassed {
+	p := zzPassed{calls: map[int][]zzRecord{}, made: map[int]int{}, late: map[int]bool{}, ended: map[int]bool{}}
+	if most > 0 {
+		p.until = time.Now().Add(most)
+	}
 	out := p.calls
 	f, i, skips := 0, 0, ""
-	hangs, until := map[int]int{}, time.Now().Add(zzPassMost)
+	hangs := map[int]int{}
 	for f < len(table.funcs) {
-		if which == "" && time.Now().After(until) {
+		if p.over() {
 			for ; f < len(table.funcs); f++ {
 				p.late[f] = p.made[f] == 0 && len(out[f]) == 0
 			}
@@ -2351,6 +2362,10 @@ func zzPass(table *zzTable, which string, limit time.Duration) zzPassed {
 		last, how := zzProcess(table, which, limit, fmt.Sprintf("%d:%d:%s", f, i, skips), p)
 		if last == nil {
 			break
+		}
+		if last.I == zzLate {
+			f = last.F
+			continue
 		}
 		if last.I < 0 {
 			p.ended[last.F] = true
@@ -2366,7 +2381,7 @@ func zzPass(table *zzTable, which string, limit time.Duration) zzPassed {
 		f, i = rec.F, rec.I+1
 		if rec.Taken { // what it waits for is in no other process, and for the others neither
 			skips += zzAllTaken(f) + ","
-		} else if hangs[f]++; hangs[f] >= zzHangs || hangs[f] >= zzHangsAll && hangs[f] == len(out[f]) {
+		} else if hangs[f]++; hangs[f] >= zzHangs || hangs[f] >= zzHangsAll && !zzCameBack(out[f]) {
 			f, i = f+1, 0
 		}
 		if key := zzLargest(rec.F, rec.Dims); key != "" { // what is as large in the same place hangs as well
@@ -2374,6 +2389,16 @@ func zzPass(table *zzTable, which string, limit time.Duration) zzPassed {
 		}
 	}
 	return p
+}
+
+// zzCameBack says whether one of some calls came back.
+func zzCameBack(calls []zzRecord) bool {
+	for _, r := range calls {
+		if !strings.HasPrefix(r.Call, string(zzHung)) && !strings.HasPrefix(r.Call, string(zzEnded)) && !strings.HasPrefix(r.Call, string(zzSkipped)) {
+			return true
+		}
+	}
+	return false
 }
 
 // zzLargest names the largest argument of an input, and its place; empty: it has none.
@@ -2399,7 +2424,7 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, p
 	}
 	defer r.Close()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+zzTestName+"$", "-test.timeout=0")
-	cmd.Env = append(os.Environ(), zzFromVar+"="+from)
+	cmd.Env = append(os.Environ(), zzFromVar+"="+from, zzTimeVar+"=")
 	if which != "" {
 		cmd.Env = append(cmd.Env, zzCallsVar+"=;"+which)
 	}
@@ -2420,7 +2445,7 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, p
 		}
 		close(lines)
 	}()
-	var last *zzRecord
+	var last, late *zzRecord
 	how := string(zzEnded)
 	timer := time.NewTimer(limit + zzPause)
 	for open := true; open; {
@@ -2430,7 +2455,7 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, p
 				break
 			}
 			rec := zzRecord{}
-			if json.Unmarshal([]byte(line), &rec) != nil {
+			if json.Unmarshal([]byte(line), &rec) != nil || late != nil {
 				break
 			}
 			timer.Stop()
@@ -2439,6 +2464,9 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, p
 				last = &rec
 				timer.Reset(limit)
 				continue
+			case rec.Begins && p.over():
+				late = &zzRecord{F: rec.F, I: zzLate}
+				cmd.Process.Kill()
 			case rec.Begins:
 				last = &rec
 			case rec.I < 0:
@@ -2455,6 +2483,9 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, p
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
+	if late != nil {
+		return late, how
+	}
 	if strings.Contains(string(said.b), "all goroutines are asleep") {
 		how = string(zzHung)
 	}

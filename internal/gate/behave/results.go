@@ -246,6 +246,10 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 	return c
 }
 
+// TimeVar, in the environment of a driver, is how long all calls may take before functions that
+// they have not come to are left out; it is the same on both sides, and no function sees it.
+const TimeVar = "CALLS_TIME"
+
 // Which is what the driver is given to make some calls again, each within whole seconds, as
 // people read the limit in a reproducer.
 func Which(limit time.Duration, calls [][2]int) string {

@@ -73,6 +73,7 @@ type Difference struct {
 const (
 	behaviourShare = 8 // of the run's time that is left: an eighth
 	recordShare    = 4 // of that
+	sideShare      = 5 // of what is left of it then: two fifths for all calls on each side, the rest for those that are made again
 	callsCompile   = time.Minute
 	callLimit      = 10 * time.Second // a longer one hangs, where it takes hangTimes as long as on the base
 	hangTimes      = 100
@@ -129,6 +130,7 @@ type called struct {
 	plan     behave.Planned
 	commands map[Side]ecosystem.Command
 	evidence []string
+	most     time.Duration // for all calls on a side
 }
 
 func (b *behaviour) packages(ctx context.Context) error {
@@ -245,6 +247,7 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 	if err := b.record(ctx, &c); err != nil {
 		return err
 	}
+	c.most = max(2*b.until.Sub(b.in.Now())/sideShare, time.Second)
 	for _, side := range []Side{Base, Head} {
 		out, step, err := b.run(ctx, side, &c, "")
 		if err != nil || step.Evidence == "" {
@@ -335,6 +338,9 @@ func (b *behaviour) run(ctx context.Context, side Side, c *called, which string)
 		return "", Step{}, context.Cause(ctx)
 	}
 	command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, which)
+	if which == "" {
+		command.Env = append(slices.Clip(command.Env), behave.TimeVar+"="+c.most.Round(time.Second).String())
+	}
 	command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
 	return b.laid(ctx, side, c, map[string]string{c.by.File(b.test): c.plan.File(b.test)}, command, b.in.Exec)
 }

@@ -1,10 +1,15 @@
 package checks
 
 import (
+	"context"
+	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // TestUncounted: a function that differed at first, and not again, is none of those that do what
@@ -27,5 +32,37 @@ func TestUncounted(t *testing.T) {
 	}
 	if b.out.Functions != 2 || b.out.Callers != 1 || b.out.Inputs != 30 || len(left) != 2 || !slices.Equal(left[behave.NotSteady], []string{"Clock"}) || !slices.Equal(left[behave.NotAgain], []string{"Late", "Waits"}) {
 		t.Errorf("%+v", b.out)
+	}
+}
+
+// TestSidesShareTime: the base's calls leave as much time for those of the head, and both sides
+// are given the same bound.
+func TestSidesShareTime(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var envs [][]string
+	s := &Subject{
+		Base: &workspace.Tree{Dir: t.TempDir()}, Head: &workspace.Tree{Dir: t.TempDir()}, StepLimit: time.Hour,
+		Now:        func() time.Time { return now },
+		NotCovered: func(string, ...any) {},
+	}
+	s.Reset = func(context.Context, Side) error { return nil }
+	s.Exec = func(_ context.Context, _ Side, c ecosystem.Command, out io.Writer) (Step, error) {
+		now = now.Add(25 * time.Second)
+		envs = append(envs, c.Env)
+		_, err := io.WriteString(out, "calls: {\"Name\":\"f\"}\n")
+		return Step{Evidence: "E1"}, err
+	}
+	b := &behaviour{check: &check{in: s}, out: &Behaviour{}, until: now.Add(time.Minute)}
+	c := called{plan: behave.Script{}, commands: map[Side]ecosystem.Command{}, by: &ecosystem.Behaviour{
+		File:  func(string) string { return "calls" },
+		Calls: func(c ecosystem.Command, _, _, _ string) ecosystem.Command { return c },
+	}}
+	if err := b.call(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{behave.TimeVar + "=24s"}
+	if len(envs) != 2 || !slices.Equal(envs[0], want) || !slices.Equal(envs[1], want) {
+		t.Errorf("%q, want %q twice", envs, want)
 	}
 }

@@ -19,7 +19,7 @@ func TestBoundsAreDocumented(t *testing.T) {
 		"as many as there are processors (at most four;":                   mutationWindow == 4,
 		"20 functions in a package, ten packages":                          behave.MaxFunctions == 20 && maxCompared == 10,
 		"does not return (10 seconds and 100 times as long as on the base": callLimit == 10*time.Second && hangTimes == 100,
-		"and an eighth of the time that is left. Its place is tiers":       behaviourShare == 8,
+		"and an eighth of the time that is left. Two fifths of that":       behaviourShare == 8 && sideShare == 5,
 		"in the folder. Five at most.":                                     maxPrograms == 5,
 		"20 of a program at most":                                          maxLines == 20,
 		"takes more than five seconds on the base":                         lineLimit == 5*time.Second,

@@ -803,8 +803,10 @@ function about (f, data) {
   return { At: f.at, Name: f.name, Path: f.module.path, Line: line, Method: !!f.owner, Tested: tested, Touched: touched, Awaited: awaited, Sign: f.params.map(p => p.text).join(', ') }
 }
 
-// pass makes all calls, or some, in processes that are started again where one ends.
-async function pass (which, limit, folder) {
+// pass makes all calls, or some, in processes that are started again where one ends. No function
+// is begun after most milliseconds.
+async function pass (which, limit, folder, most) {
+  const end = Date.now() + most, late = new Set()
   const results = new Map() // by function and input
   let about = null, unloaded = [], left = 0
   const calls = which || null
@@ -846,31 +848,38 @@ async function pass (which, limit, folder) {
   }
   await run(state) // what there is
   for (const a of about || []) {
+    if (Date.now() > end) {
+      late.add(a.at)
+      continue
+    }
     const from = { about: false, calls: [[a.at, null]], done: {} }
     const ends = { h: 0, x: 0 }
     for (;;) {
       const how = failed(await run(from), from)
-      if (!how || ++ends[how] === (how === 'h' ? HANGS : ENDS)) break
+      if (!how || ++ends[how] === (how === 'h' ? HANGS : ENDS) || Date.now() > end) break
     }
   }
-  return { about, results, unloaded, left }
+  return { about, results, unloaded, left, late }
 }
 
 async function main (data) {
   if (process.argv[2] === 'turn') return turn(data)
-  let which = null, limit = LIMIT
+  let which = null, limit = LIMIT, most = Infinity
+  const all = /^(?:(\d+)m)?(\d+)s$/.exec(process.env.CALLS_TIME || '')
+  if (all) most = ((all[1] || 0) * 60 + +all[2]) * 1000
+  delete process.env.CALLS_TIME
   const m = /^(?:(\d+)m)?([\d.]+)s;(.*)$/.exec(process.env.CALLS || '')
   if (m) {
     limit = ((m[1] || 0) * 60 + +m[2]) * 1000
     which = m[3].split(',').filter(Boolean).map(c => c.split(':').map(Number))
   }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'calls'))
-  const first = pass(which, limit, folder)
+  const first = pass(which, limit, folder, most)
   if (which) { // it may be slow to begin, and a clock of whole seconds has to move on
     await first
     await new Promise(resolve => setTimeout(resolve, 1100))
   }
-  const [one, two] = await Promise.all([first, pass(which, limit, folder)])
+  const [one, two] = await Promise.all([first, pass(which, limit, folder, most)])
   fs.rmSync(folder, { recursive: true, force: true })
   const merged = (a, b) => {
     if (!a || !b || a.c === '-' || b.c === '-') return '-'
@@ -887,6 +896,10 @@ async function main (data) {
         if (at !== a.at || !x || x.c === '-') continue
         say({ Name: a.key, Index: n, Src: x.src, Stable: merged(x, y) === x.c, Detail: { Class: x.c, Text: x.text, Raised: x.c === 'e' || x.c === 'p', Fault: x.fault, Micros: x.micros, Check: x.check } })
       }
+      continue
+    }
+    if (one.late.has(a.at) || two.late.has(a.at)) {
+      say({ Name: a.key, Late: true, About: a.about })
       continue
     }
     let text = ''

@@ -336,3 +336,39 @@ func put(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestCallsAreBounded: where all calls take as long as they may, functions that were not begun are
+// left out.
+func TestCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is needed")
+	}
+	const text = "exports.block = n => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) + VAR\nexports.last = n => n + VAR\n"
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for i, x := range []string{"1", "2"} {
+		if err := os.WriteFile(filepath.Join(dirs[i], "a.js"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by := nodeBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, by.File("TestCalls"))
+	cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), behave.TimeVar+"=1s")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all := behave.All(string(out))
+	found := plan.Compare(all, all).Functions
+	if len(found) != 2 || found[1].Name != "last" || found[1].Unlike != behave.NotBegun {
+		t.Errorf("%+v\n%s", found, out)
+	}
+}

@@ -2,7 +2,7 @@
 # what can be seen of the results. This file is laid into the tree of either side, with the
 # texts of both sides at its end, so that both make the same inputs. It needs nothing but
 # the standard library of Python 3.8.
-import ast, asyncio, base64, contextlib, dis, doctest, functools, hashlib, importlib, inspect, io, itertools, json, os, re
+import ast, asyncio, base64, contextlib, dis, doctest, functools, hashlib, importlib, inspect, io, itertools, json, math, os, re
 import select, shutil, signal, subprocess, sys, tempfile, time, types
 
 MOST, GIVEN, FUNCTIONS = 200, 60, 20  # inputs of a function, of these that stand in the tree, functions
@@ -886,7 +886,7 @@ def digest(text):
     return hashlib.sha1(text[:LONG].encode("utf-8", "backslashreplace")).hexdigest()[:6]
 
 
-def several(f, list_, module, limit, alone=False):
+def several(f, list_, module, limit, alone=False, end=math.inf):
     """The calls of a function in processes of their own, so that one that ends ends no other."""
     results, at, hangs, ends = [], 0, 0, 0
     until = time.monotonic() + (1e9 if alone else TIME)
@@ -928,7 +928,7 @@ def several(f, list_, module, limit, alone=False):
         os.close(r)
         if at >= len(list_):
             break
-        if ended == "-" or hangs == HANGS or ends == ENDS:
+        if ended == "-" or hangs == HANGS or ends == ENDS or time.monotonic() > end:
             results += [{"c": "-"}] * (len(list_) - at)
             break
         if alone and at > before:
@@ -939,13 +939,17 @@ def several(f, list_, module, limit, alone=False):
     return results
 
 
-def turn(data, out, which, limit):
-    """One process with all calls, or some of them."""
+def turn(data, out, which, limit, most):
+    """One process with all calls, or some of them. No function is begun after most seconds."""
+    end = time.monotonic() + most
     todo, _, _ = changed(data)
     modules = {}
     with open(out, "w") as file:
         for n, f in enumerate(todo):
             if which is not None and not any(a == n for a, _ in which):
+                continue
+            if time.monotonic() > end:
+                file.write(json.dumps({"at": n, "late": True, "indices": [], "results": []}) + "\n")
                 continue
             if f.path not in modules:
                 try:
@@ -958,7 +962,7 @@ def turn(data, out, which, limit):
                 continue
             list_ = inputs(f)
             wanted = range(len(list_)) if which is None else [b for a, b in which if a == n and b < len(list_)]
-            results = several(f, [list_[i] for i in wanted], modules[f.path], limit, which is not None)
+            results = several(f, [list_[i] for i in wanted], modules[f.path], limit, which is not None, end)
             file.write(json.dumps({"at": n, "indices": list(wanted), "results": results}) + "\n")
             file.flush()
 
@@ -973,8 +977,11 @@ def merged(one_, two):
 
 
 def main(data):
-    calls = os.environ.pop("CALLS", "")
-    which, limit = None, LIMIT
+    calls, given = os.environ.pop("CALLS", ""), os.environ.pop("CALLS_TIME", "")
+    which, limit, most = None, LIMIT, math.inf
+    m = re.match(r"(?:(\d+)m)?(\d+)s$", given)
+    if m:
+        most = int(m.group(1) or 0) * 60 + int(m.group(2))
     if calls:
         m = re.match(r"(?:(\d+)m)?([\d.]+)s;(.*)", calls)
         limit = int(m.group(1) or 0) * 60 + float(m.group(2))
@@ -983,7 +990,7 @@ def main(data):
         global EMPTY
         EMPTY = os.path.join(sys.argv[1], "empty" + sys.argv[2])
         os.mkdir(EMPTY)
-        return turn(data, os.path.join(sys.argv[1], sys.argv[2]), which, limit)
+        return turn(data, os.path.join(sys.argv[1], sys.argv[2]), which, limit, most)
     folder = tempfile.mkdtemp()
     running = []
     for n in ("1", "2"):
@@ -993,6 +1000,8 @@ def main(data):
         env = dict(os.environ, PYTHONHASHSEED=n, PYTHONDONTWRITEBYTECODE="1")
         if calls:
             env["CALLS"] = calls
+        if given:
+            env["CALLS_TIME"] = given
         running.append(subprocess.Popen([sys.executable, os.path.abspath(__file__), folder, n], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None if n == "1" else subprocess.DEVNULL))
     for p in running:
         p.wait()
@@ -1012,7 +1021,7 @@ def main(data):
         pairs = list(zip(first["indices"], first["results"], second["results"]))
         if which is None:
             text = "".join(merged(a, b) + digest(list_[i].text(f)) + (a.get("soft", "") + " " * 6)[:6] + (a.get("strong", "") + " " * 6)[:6] for i, a, b in pairs)
-            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Why": first.get("why") or second.get("why") or "", "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base], "Stands": {i: x.tests for i, x in enumerate(list_) if x.base},
+            say({"Name": f.path + " " + f.name, "Makeable": bool(list_), "Late": bool(first.get("late") or second.get("late")), "Why": first.get("why") or second.get("why") or "", "Calls": text, "Given": [i for i, x in enumerate(list_) if x.base], "Stands": {i: x.tests for i, x in enumerate(list_) if x.base},
                  "About": {"At": n, "Name": f.name, "Path": f.path, "Line": f.node.lineno, "Method": bool(f.owner), "Tested": f.tested, "Touched": f.touched, "Awaited": f.awaited}})
             continue
         for i, a, b in pairs:

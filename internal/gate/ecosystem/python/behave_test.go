@@ -235,3 +235,39 @@ func TestPlacesAreNoDifference(t *testing.T) {
 		t.Errorf("%d functions", len(all))
 	}
 }
+
+// TestCallsAreBounded: where all calls take as long as they may, functions that were not begun are
+// left out, and one that blocks takes no more of the time.
+func TestCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is needed")
+	}
+	const text = "import os, time\ndef block(n):\n    time.sleep(3600 + VAR)\ndef last(n):\n    VAR\n    return os.environ.get('" + behave.TimeVar + "')\n"
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for i, x := range []string{"1", "2"} {
+		if err := os.WriteFile(filepath.Join(dirs[i], "a.py"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by := pythonBehaviour()
+	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
+	if !ok {
+		t.Fatal("nothing is called")
+	}
+	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, by.File("TestCalls"))
+	cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), behave.TimeVar+"=1s")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all := behave.All(string(out))
+	found := plan.Compare(all, all).Functions
+	if len(found) != 2 || found[1].Name != "last" || found[1].Unlike != behave.NotBegun || strings.Count(all["a.py block"].Calls, "h") > 4 {
+		t.Errorf("%+v\n%s", found, out)
+	}
+}
