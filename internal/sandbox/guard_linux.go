@@ -123,7 +123,7 @@ func (g *guard) exceeded(m *member) string {
 	if g.procs > 0 && threads() > g.procs && family.threads(m) > g.procs {
 		return "processes"
 	}
-	if used, files := usedMemory(); g.memory > 0 && used > g.memory {
+	if used, files := g.used(); g.memory > 0 && used > g.memory {
 		if own := family.memory(m); own > g.memory || own+files > g.memory && family.withFiles(m) > g.memory {
 			return "memory"
 		}
@@ -150,7 +150,24 @@ const (
 // fills says whether little remains of the memory of all together, and m has much of it.
 func (g *guard) fills(m *member) bool {
 	b := g.bound
-	return b != nil && b.Used() > b.Limit-b.Limit/memoryReserve && family.withFiles(m) > b.Limit/memoryMuch
+	if b == nil {
+		return false
+	}
+	used, _ := b.Used()
+	return used > b.Limit-b.Limit/memoryReserve && family.withFiles(m) > b.Limit/memoryMuch
+}
+
+// used is how much memory is in use of that which the command shares with others, and what of
+// it is in files of memory: a command has no more than that. It is the container's where there
+// is one, which says nothing of the machine around it, and in which what processes share
+// counts once.
+func (g *guard) used() (used, files int64) {
+	if g.bound != nil {
+		if used, files = g.bound.Used(); used > 0 {
+			return used, files
+		}
+	}
+	return usedMemory()
 }
 
 // exceeded names the limit that was passed on one volume.
@@ -277,8 +294,7 @@ func (k *processFamily) threads(m *member) int {
 }
 
 // usedMemory is how much memory of the machine is in use and cannot be had at once, in bytes,
-// from one small file: what a command has is no more than that. files is what of it is in files
-// of memory.
+// from one small file. files is what of it is in files of memory.
 func usedMemory() (used, files int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

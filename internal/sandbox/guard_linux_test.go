@@ -12,7 +12,8 @@ import (
 )
 
 // Where little remains of the memory of a container, a command that has much of it is ended,
-// and none that has little.
+// and none that has little. No command has more than is in use in the container, however often
+// its processes share it, and whatever is in use on the machine around.
 func TestGuardOfAContainer(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -33,10 +34,12 @@ func TestGuardOfAContainer(t *testing.T) {
 	current(100)
 	m := means{limits: Limits{Memory: 1 << 40}, bound: cgroup.MemoryBound(root)}
 	g := m.guard(nil, time.Now, nil)
-	start := func(kilobytes int) *member {
+	start := func(kilobytes, forks int) *member {
 		t.Helper()
-		// The shell has that much in a variable before it writes to the pipe.
-		cmd := exec.CommandContext(t.Context(), "bash", "-c", fmt.Sprintf(`x=$(head -c %d000 /dev/zero | tr '\0' x); echo; exec 1>&-; read`, kilobytes))
+		// The shell has that much in a variable before it writes to the pipe, and shares it with
+		// the shells below it, which end with their standard input.
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", fmt.Sprintf(
+			`x=$(head -c %d000 /dev/zero | tr '\0' x); exec 3<&0; for ((i = 0; i < %d; i++)); do (exec 1>&-; read -u 3) & done; echo; exec 1>&-; read`, kilobytes, forks))
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +62,7 @@ func TestGuardOfAContainer(t *testing.T) {
 		}
 		return member
 	}
-	small, large := start(1), start(30_000)
+	small, large := start(1, 0), start(30_000, 0)
 	for _, tt := range []struct {
 		current int
 		m       *member
@@ -68,6 +71,19 @@ func TestGuardOfAContainer(t *testing.T) {
 		current(tt.current)
 		if got := g.exceeded(tt.m); got != tt.want {
 			t.Errorf("%d of 160 MiB are in use, %d bytes by the command: limit %q, want %q", tt.current, family.memory(tt.m), got, tt.want)
+		}
+	}
+	forking := start(30_000, 4)
+	m.limits.Memory = 60 << 20
+	g = m.guard(nil, time.Now, nil)
+	for _, tt := range []struct {
+		current int
+		want    string
+	}{{40, ""}, {90, "memory"}} {
+		current(tt.current)
+		own := family.memory(forking)
+		if got := g.exceeded(forking); got != tt.want || own < 90<<20 {
+			t.Errorf("a limit of 60 MiB, %d in use, %d bytes by processes that share them: limit %q, want %q", tt.current, own, got, tt.want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ type Bound struct {
 	Limit int64 // in bytes
 	dir   string
 	use   string   // the file that says how much is in use
+	files string   // what of that is in files of memory, in the file memory.stat
 	again []string // what of that can be had at once, in the file memory.stat
 }
 
@@ -36,10 +37,10 @@ func MemoryBound(root string) *Bound {
 		}
 	}
 	if mount, own, err := ownCgroup(root); err == nil {
-		least(mount, own, "memory.max", Bound{use: "memory.current", again: []string{"active_file", "inactive_file", "slab_reclaimable"}})
+		least(mount, own, "memory.max", Bound{use: "memory.current", files: "shmem", again: []string{"active_file", "inactive_file", "slab_reclaimable"}})
 	}
 	mount, own := memoryOfFirst(root)
-	least(mount, own, "memory.limit_in_bytes", Bound{use: "memory.usage_in_bytes", again: []string{"total_active_file", "total_inactive_file"}})
+	least(mount, own, "memory.limit_in_bytes", Bound{use: "memory.usage_in_bytes", files: "total_shmem", again: []string{"total_active_file", "total_inactive_file"}})
 	return out
 }
 
@@ -73,22 +74,26 @@ func memoryOfFirst(root string) (mount, own string) {
 	return mount, mount // in a container that sees its own cgroup alone
 }
 
-// Used is how much is in use and cannot be had at once; 0: that is not known.
-func (b *Bound) Used() int64 {
+// Used is how much is in use and cannot be had at once, and how much of that is in files of
+// memory; used is 0 where that is not known.
+func (b *Bound) Used() (used, files int64) {
 	words := Words(b.dir, b.use)
 	if len(words) != 1 {
-		return 0
+		return 0, 0
 	}
 	used, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	stat := Words(b.dir, "memory.stat")
 	for i := 0; i+1 < len(stat); i += 2 {
-		if slices.Contains(b.again, stat[i]) {
-			n, _ := strconv.ParseInt(stat[i+1], 10, 64)
+		n, _ := strconv.ParseInt(stat[i+1], 10, 64)
+		switch {
+		case stat[i] == b.files:
+			files = n
+		case slices.Contains(b.again, stat[i]):
 			used -= n
 		}
 	}
-	return max(used, 0)
+	return max(used, 0), files
 }
