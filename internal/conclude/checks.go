@@ -111,8 +111,11 @@ func (b *builder) stage(stage gate.Stage) {
 		if head.NoTests && !head.Failed() {
 			c.Result, c.Actual = report.ResultSkip, "it ran no test"
 		}
-		if head.TimedOut {
+		switch {
+		case head.TimedOut:
 			c.Actual = joinLines("did not end within its time limit", c.Actual)
+		case head.Limit != "" && c.Result != report.ResultSkip:
+			c.Actual = joinLines("ended by ycbot: limit of "+head.Limit, c.Actual)
 		}
 		b.add(c)
 	}

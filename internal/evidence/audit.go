@@ -296,6 +296,9 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 	if r.TimedOut {
 		return r.ID + " ran into its time limit"
 	}
+	if r.Limit != "" {
+		return r.ID + " was ended for the limit of " + r.Limit
+	}
 	if end.exit != 0 && (!end.quoted || !meant(c)) {
 		return fmt.Sprintf("%s ended with exit %d, and the check does not say that it should", r.ID, end.exit)
 	}

@@ -28,7 +28,7 @@ func (p printed) empty() bool { return p.stdout == "" && p.stderr == "" }
 var (
 	ansiCodes = pattern.New("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 	// headerLines are the tool answer's own words around an output.
-	headerLines = pattern.New(`^\s*(?:\[E\d+\]\s*)?(?:exit(?: ?code| ?status)?\s*[=:]?\s*-?\d+\b[^a-zA-Z]*(?:(?:duration|signal|timed_out)\S*\s*)*|-{3} ?(?:stdout|stderr) ?-{3})\s*$`)
+	headerLines = pattern.New(`^\s*(?:\[E\d+\]\s*)?(?:exit(?: ?code| ?status)?\s*[=:]?\s*-?\d+\b[^a-zA-Z]*(?:(?:duration|signal|timed_out|limit=)\S*\s*)*|-{3} ?(?:stdout|stderr) ?-{3})\s*$`)
 	headerWords = pattern.New(`^\s*(?:\[E\d+\] exit=\S+.*|note: this command changed tracked files.*)$`)
 	silence     = pattern.New(`(?i)^\W*(?:\(?(?:no|empty|without) (?:output|stdout)(?: on stdout)?\)?|empty|no stdout,? no stderr|\(?(?:nothing|silent|none)\)?|stdout:? empty)\W*$`)
 	// cutMarks stand where a quote leaves something out.

@@ -153,7 +153,7 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 	if res.Started.IsZero() {
 		r.Started = l.o.Now().UTC()
 	}
-	r.Exit, r.Signal, r.TimedOut = res.Exit, res.Signal, res.TimedOut
+	r.Exit, r.Signal, r.TimedOut, r.Limit = res.Exit, res.Signal, res.TimedOut, res.Limit
 	r.Executed = res.Exit >= 0
 	var results []byte
 	if x.Results != nil {

@@ -533,3 +533,28 @@ func writeForever(dir string) {
 	}
 	wg.Wait()
 }
+
+// How a command ended is in its record, with all that the sandbox says of it.
+func TestRecordOfEnding(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := open(t, dir)
+	for _, res := range []sandbox.Result{
+		{Exit: 3},
+		{Exit: 137, Signal: "SIGKILL", TimedOut: true},
+		{Exit: 137, Signal: "SIGKILL", Limit: "memory"},
+		{Exit: 137, Signal: "SIGKILL", Limit: sandbox.LimitOutput},
+	} {
+		r, _, err := l.Run(t.Context(), scripted(func(sandbox.Command) (sandbox.Result, error) { return res, nil }), execution(dir, "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := sandbox.Result{Exit: r.Exit, Signal: r.Signal, TimedOut: r.TimedOut, Limit: r.Limit}
+		if diff := cmp.Diff(res, got); diff != "" || r.Stopped() != (res.TimedOut || res.Limit != "") {
+			t.Errorf("stopped %v, -want +got\n%s", r.Stopped(), diff)
+		}
+	}
+	if n := verify(t, dir); n != 4 {
+		t.Errorf("%d records, want 4", n)
+	}
+}

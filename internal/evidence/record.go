@@ -53,6 +53,7 @@ type Record struct {
 	Exit       int       `json:"exit"` // -1: not executed
 	Signal     string    `json:"signal"`
 	TimedOut   bool      `json:"timed_out"`
+	Limit      string    `json:"limit,omitempty"` // the limit of the sandbox for which it was ended, such as "memory"
 	Executed   bool      `json:"executed"`
 	Denied     *Denial   `json:"denied"` // why not executed, when it was refused
 	Stdout     Output    `json:"stdout"`

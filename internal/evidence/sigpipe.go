@@ -5,6 +5,13 @@ import "mvdan.cc/sh/v3/syntax"
 // sigpipe is what a shell ends with whose last writer was ended by SIGPIPE.
 const sigpipe = 128 + 13
 
+// Stopped says whether a command was ended from outside: for its time, or for a limit of the
+// sandbox.
+func (r Record) Stopped() bool { return r.TimedOut || r.Limit != "" }
+
+// EndedLike says whether both commands were ended for the same, or neither.
+func (r Record) EndedLike(o Record) bool { return r.TimedOut == o.TimedOut && r.Limit == o.Limit }
+
 // Status is how the command of a record ended: its exit code, or 0 where that is
 // nothing but the end of a writer whose reader had enough, as in "make | head" under
 // pipefail. Whether the writer is ended like that is a race, and says nothing of it.

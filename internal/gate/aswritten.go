@@ -11,7 +11,7 @@ import (
 // a result, and is to be run as the project wrote it: at the head only where the base has
 // none either. A runner that reports that it ran no test had none to run.
 func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step Step) bool {
-	if c.Plain == nil || step.Empty || step.TimedOut || step.Lacks != "" || results.AnyRan(suite) {
+	if c.Plain == nil || step.Empty || step.Stopped() || step.Lacks != "" || results.AnyRan(suite) {
 		return false
 	}
 	for id, t := range r.sides.Suites[Base] {

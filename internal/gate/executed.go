@@ -301,6 +301,8 @@ func (e *executedLines) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem
 		}
 		s := e.r.tests.Collected(a.Side, e.r.executor.Tree(a.Side), counting, cover, step)
 		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
+		case step.Limited():
+			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q %s when it was to count", c.Text, step.Ending()))
 		case step.TimedOut:
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
 		case ran:

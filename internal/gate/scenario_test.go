@@ -272,6 +272,7 @@ var inputs = map[string]string{
 	"timeout": "after what time the whole gate is cancelled",
 	"late":    "how far the gate's clock is ahead",
 	"load":    "how busy the machine is for one command that runs tests after the other, which they see as LOAD",
+	"passes":  "the limit of the sandbox for which a command is ended that prints EATS",
 	"flips":   "package and name of a test that flaked in 3 of 212 runs before; may be there several times",
 
 	"tag":  "a tag of the base",
@@ -519,6 +520,9 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 	}
 	if s.has("load") {
 		g.Sandbox = &loaded{Sandbox: box, loads: strings.Fields(s.input["load"][0])}
+	}
+	if s.has("passes") {
+		g.Sandbox = ending{box, s.input["passes"][0]}
 	}
 	if s.has("flips") {
 		g.Flakes = flips(s.input["flips"])
@@ -818,6 +822,20 @@ func (l *loaded) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, er
 	}
 	c.Env = append(slices.Clone(c.Env), "LOAD="+load)
 	return l.Sandbox.Run(ctx, c)
+}
+
+// An ending sandbox ends a command that prints EATS for a limit.
+type ending struct {
+	sandbox.Sandbox
+	limit string
+}
+
+func (e ending) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	res, err := e.Sandbox.Run(ctx, c)
+	if bytes.Contains(res.Stdout.Bytes, []byte("EATS")) {
+		res.Exit, res.Signal, res.Limit = 137, "SIGKILL", e.limit
+	}
+	return res, err
 }
 
 // flips are tests of the top folder that flaked before, each in 3 of 212 runs.

@@ -70,8 +70,12 @@ func (r *runner) test(ctx context.Context, side Side) error {
 			r.sides.Suites[Base], r.sides.Suites[Head] = Suite{}, Suite{}
 			return nil
 		}
-		if step.TimedOut && r.facts.Incomplete == "" {
-			r.facts.Incomplete = fmt.Sprintf("%q on the %s took longer than %s", c.Text, side, step.Duration.Round(time.Second))
+		if step.Stopped() && r.facts.Incomplete == "" {
+			why := step.Ending()
+			if step.TimedOut {
+				why = fmt.Sprintf("took longer than %s", step.Duration.Round(time.Second))
+			}
+			r.facts.Incomplete = fmt.Sprintf("%q on the %s %s", c.Text, side, why)
 		}
 	}
 	if side == Base {

@@ -120,6 +120,9 @@ func gateSteps(r *gate.Result) []string {
 		if s.TimedOut {
 			line += " (timed out)"
 		}
+		if s.Limit != "" {
+			line += " (ended for the limit of " + s.Limit + ")"
+		}
 		if s.Failed() && s.Output != "" {
 			line += "\n    " + strings.ReplaceAll(agent.Cut(strings.TrimSpace(s.Output), notedFailed), "\n", "\n    ")
 		}

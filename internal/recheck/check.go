@@ -239,7 +239,7 @@ func (c *Checked) carried(r *rundir.Recorded, result *gate.Result) {
 		switch r, ok := byID[step.Evidence]; {
 		case !ok:
 			c.problem("%s %s: its evidence %s is not in the log", step.Side, step.Command, step.Evidence)
-		case r.Exit != step.Exit || r.TimedOut != step.TimedOut || !r.Executed:
+		case r.Exit != step.Exit || r.TimedOut != step.TimedOut || r.Limit != step.Limit || !r.Executed:
 			c.problem("%s %s: the log says exit %d, the journal exit %d", step.Side, step.Command, r.Exit, step.Exit)
 		case r.Agent != gate.Agent || r.Task != string(step.Side)+"/"+string(step.Stage) || r.Command != step.Command || r.Cwd != step.Unit:
 			c.problem("%s is %s: %s by the log, and %s/%s: %s by the journal", r.ID, r.Task, r.Command, step.Side, step.Stage, step.Command)

@@ -69,7 +69,7 @@ func (b *playback) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 		ended = context.Cause(ctx)
 	}
 	return sandbox.Result{
-		Exit: rec.Exit, Signal: rec.Signal, TimedOut: rec.TimedOut, Started: rec.Started,
+		Exit: rec.Exit, Signal: rec.Signal, TimedOut: rec.TimedOut, Limit: rec.Limit, Started: rec.Started,
 		Duration: time.Duration(rec.DurationMS) * time.Millisecond,
 		Stdout:   sandbox.Output{Bytes: stdout, Total: int64(len(stdout))},
 		Stderr:   sandbox.Output{Bytes: stderr, Total: int64(len(stderr))},

@@ -193,6 +193,9 @@ func (a *rerunner) compare(rec evidence.Record, res sandbox.Result, runErr error
 	if res.TimedOut != rec.TimedOut {
 		what = append(what, map[bool]string{true: "it does not end in its time", false: "it ends in its time"}[res.TimedOut])
 	}
+	if res.Limit != rec.Limit {
+		what = append(what, fmt.Sprintf("limit %q was %q", res.Limit, rec.Limit))
+	}
 	for _, s := range []struct {
 		name     string
 		was, now []byte

@@ -206,7 +206,7 @@ func (a *rerunner) try(ctx context.Context, s *reproduce.Sides, ws *orchestrator
 		if err != nil {
 			return err
 		}
-		res := sandbox.Result{Exit: now.Exit, TimedOut: now.TimedOut, Stdout: sandbox.Output{Bytes: stdout}, Stderr: sandbox.Output{Bytes: stderr}}
+		res := sandbox.Result{Exit: now.Exit, TimedOut: now.TimedOut, Limit: now.Limit, Stdout: sandbox.Output{Bytes: stdout}, Stderr: sandbox.Output{Bytes: stderr}}
 		if err := a.compare(rec, res, nil); err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ type ran struct {
 	exit     int
 	out, err string
 	timedOut bool
+	limit    string
 }
 
 // record keeps it as the log does.
@@ -32,7 +33,7 @@ func (r ran) record(t *testing.T, dir, id string) evidence.Record {
 		sum := sha256.Sum256([]byte(text))
 		return evidence.Output{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(text)), Spill: "spill/" + id + "." + name}
 	}
-	return evidence.Record{ID: id, Command: "sh probe", Executed: true, Exit: r.exit, TimedOut: r.timedOut, Stdout: keep("stdout", r.out), Stderr: keep("stderr", r.err)}
+	return evidence.Record{ID: id, Command: "sh probe", Executed: true, Exit: r.exit, TimedOut: r.timedOut, Limit: r.limit, Stdout: keep("stdout", r.out), Stderr: keep("stderr", r.err)}
 }
 
 // The table reads like the rules: how the command ended on the head and on the base,
@@ -98,6 +99,9 @@ func TestClassify(t *testing.T) {
 		{"a crash of what was left out", ran{exit: 139}, ran{exit: 127, err: "bash: ./app: No such file or directory\n"}, "", Grounds{LeftOut: []string{"app"}}, report.Unclear, ""},
 		{"by its end: a module is not there", ran{out: "0\n"}, ran{exit: 1, err: noName}, "Expected: it exits with a non-zero status", Grounds{}, report.Unclear, ""},
 		{"hangs on the head alone", ran{exit: 137, timedOut: true}, ran{out: "5\n"}, "", Grounds{}, report.Introduced, ""},
+		{"ended for a limit on both", ran{exit: 137, limit: "memory"}, ran{exit: 137, limit: "memory"}, "", Grounds{}, report.PreExisting, ""},
+		{"ended for another limit", ran{exit: 137, limit: "memory"}, ran{exit: 137, limit: "disk"}, "", Grounds{}, report.Unclear, ""},
+		{"by output: the base is ended for a limit", ran{out: "0\n"}, ran{exit: 137, limit: "memory"}, "Expected: it exits with a non-zero status", Grounds{}, report.Unclear, ""},
 		{"hangs on both", ran{exit: 137, timedOut: true}, ran{exit: 137, timedOut: true}, "", Grounds{}, report.PreExisting, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

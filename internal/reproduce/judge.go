@@ -121,7 +121,7 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 		lacks = lacking(wrote(j.Dir, base), wrote(j.Dir, t.Head), names)
 	}
 	switch {
-	case len(g.HeadOnly) > 0, len(g.Words) > 0 && (base.TimedOut || base.Status() != 0 || idle(base)), !sameWay && lacks:
+	case len(g.HeadOnly) > 0, len(g.Words) > 0 && (base.Stopped() || base.Status() != 0 || idle(base)), !sameWay && lacks:
 		// Whatever it says there: the base does not have what the check is about.
 		return Finding{Reproduction: report.HeadOnly, Oracle: j.oracle(t, base, g)}, nil
 	case !sameWay && passes(base):
@@ -141,10 +141,10 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 // prints, or as it ends well, does where the base prints what the check expects, and the head
 // does not, or ends in the way that the check expects.
 func (j Judge) passes(t Trial, base evidence.Record) bool {
-	if base.TimedOut {
+	if base.Stopped() {
 		return false
 	}
-	if t.Head.TimedOut || t.Head.Status() != 0 {
+	if t.Head.Stopped() || t.Head.Status() != 0 {
 		return base.Status() == 0
 	}
 	if base.Status() != 0 {
@@ -218,7 +218,7 @@ func (j Judge) oracle(t Trial, base evidence.Record, g Grounds) string {
 // Sampled says what running a passing check again shows. What it prints may differ
 // from time to time; how it ends may not.
 func (j Judge) Sampled(first, now evidence.Record) report.Reproduction {
-	if (now.Status() != first.Status() || now.TimedOut != first.TimedOut) && !j.lacks(now, first, nil) {
+	if (now.Status() != first.Status() || !now.EndedLike(first)) && !j.lacks(now, first, nil) {
 		return report.NotReproduced
 	}
 	return report.NotRun
@@ -227,8 +227,8 @@ func (j Judge) Sampled(first, now evidence.Record) report.Reproduction {
 // alike says whether two runs of a command came to the same: both failed, or both
 // printed the same.
 func (j Judge) alike(a, b evidence.Record) bool {
-	if a.TimedOut || b.TimedOut {
-		return a.TimedOut == b.TimedOut
+	if a.Stopped() || b.Stopped() {
+		return a.EndedLike(b)
 	}
 	if a.Status() != 0 {
 		return b.Status() != 0
@@ -238,8 +238,8 @@ func (j Judge) alike(a, b evidence.Record) bool {
 
 // sameWay says whether two runs of a command ended in the same way and said the same.
 func (j Judge) sameWay(a, b evidence.Record) bool {
-	if a.TimedOut || b.TimedOut {
-		return a.TimedOut == b.TimedOut
+	if a.Stopped() || b.Stopped() {
+		return a.EndedLike(b)
 	}
 	return a.Status() == b.Status() && j.fault(a) == j.fault(b)
 }

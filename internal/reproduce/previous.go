@@ -180,11 +180,11 @@ func (l *Last) Became(j Judge, v Revisited) (report.Became, report.Reproduction,
 	}
 	base, err := v.OnBase()
 	counted := c.Result == report.ResultPass || c.Blames()
-	badly := func(r evidence.Record) bool { return r.TimedOut || r.Status() != 0 }
+	badly := func(r evidence.Record) bool { return r.Stopped() || r.Status() != 0 }
 	well := func(r evidence.Record) bool { return !badly(r) }
 	fails, passes := badly, well
 	if refused {
-		fails, passes = well, func(r evidence.Record) bool { return !r.TimedOut && r.Status() == was.Status() }
+		fails, passes = well, func(r evidence.Record) bool { return !r.Stopped() && r.Status() == was.Status() }
 	}
 	holds := func(base evidence.Record) bool { return passes(base) && !j.idle(base, head, c.Expected) }
 	switch {
@@ -263,8 +263,8 @@ func addedIn(patch string) Added {
 
 // sameAs compares a record with one of the last run.
 func (l *Last) sameAs(j Judge, was, now evidence.Record) bool {
-	if was.TimedOut || now.TimedOut {
-		return was.TimedOut == now.TimedOut
+	if was.Stopped() || now.Stopped() {
+		return was.EndedLike(now)
 	}
 	if was.Status() != 0 {
 		return now.Status() != 0

@@ -168,7 +168,7 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 		if n := res.Exit - 128; n > 0 {
 			res.Signal = unix.SignalName(syscall.Signal(n))
 		}
-	case res.TimedOut || res.OutputLimit || res.Limit != "" || res.Signal != "":
+	case res.TimedOut || res.Limit != "" || res.Signal != "":
 		return res, rep, nil // bubblewrap was killed along
 	default:
 		return res, rep, notExecuted(&res, c.Argv[0])

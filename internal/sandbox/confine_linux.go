@@ -92,7 +92,7 @@ func (s *shimmed) conclude(res *Result, program string, layers []string) error {
 		return fmt.Errorf("%w: %s", errShim, what.Failed)
 	}
 	if len(what.Layers) == 0 {
-		if res.TimedOut || res.OutputLimit || res.Limit != "" || res.Signal != "" {
+		if res.TimedOut || res.Limit != "" || res.Signal != "" {
 			return nil // it was ended before it began
 		}
 		text := bytes.TrimSpace(res.Stderr.Bytes)

@@ -390,8 +390,8 @@ func outputLimit(t *testing.T, newSandbox maker) {
 	sb := newSandbox(t, func(o *sandbox.Options) { o.OutputLimit = 4 << 20 })
 	for _, text := range []string{"yes", "yes >&2", `trap "" TERM; yes & yes >&2`} {
 		res := run(t, sb, sandbox.Command{Argv: bash(text)})
-		if !res.OutputLimit || res.Exit != 137 || max(res.Stdout.Total, res.Stderr.Total) <= 4<<20 {
-			t.Errorf("%s: limit %v, exit %d, %d and %d bytes", text, res.OutputLimit, res.Exit, res.Stdout.Total, res.Stderr.Total)
+		if res.Limit != sandbox.LimitOutput || res.Exit != 137 || max(res.Stdout.Total, res.Stderr.Total) <= 4<<20 {
+			t.Errorf("%s: limit %q, exit %d, %d and %d bytes", text, res.Limit, res.Exit, res.Stdout.Total, res.Stderr.Total)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (o Options) await(ctx context.Context, j job, m *member, res *Result, waite
 		case err := <-waited:
 			return err, nil
 		case <-over:
-			res.OutputLimit = true
+			res.Limit = LimitOutput
 		case <-timeout:
 			res.TimedOut = true
 		case <-ctx.Done():
@@ -176,7 +176,7 @@ func (o Options) await(ctx context.Context, j job, m *member, res *Result, waite
 			watching = res.Limit == ""
 		}
 	}
-	if !res.OutputLimit && res.Limit == "" {
+	if res.Limit == "" {
 		family.terminate(m, j.skip)
 		grace := time.NewTimer(o.Grace)
 		defer grace.Stop()

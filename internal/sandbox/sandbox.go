@@ -85,18 +85,19 @@ type Result struct {
 	Exit     int    // exit code; 128 + signal number when killed by a signal; -1 when it never ran
 	Signal   string // name of the signal that ended it, such as "SIGKILL"; empty otherwise
 	TimedOut bool   // killed because Timeout passed
-	// OutputLimit is true when the command was killed because one of its
-	// streams passed what a command may write (Options.OutputLimit).
-	OutputLimit bool
-	// Limit names the limit for which the command was killed while it ran,
-	// "disk", "inodes", "memory" or "processes"; empty otherwise. Limits of the kernel's own show
-	// in what the command says about them.
+	// Limit names the limit for which the command was killed while it ran, "disk", "inodes",
+	// "memory", "processes" or LimitOutput; empty otherwise. Limits of the kernel's own show in
+	// what the command says about them.
 	Limit    string
 	Started  time.Time
 	Duration time.Duration
 	Stdout   Output
 	Stderr   Output
 }
+
+// LimitOutput is the limit of what a command may write to one of its streams
+// (Options.OutputLimit).
+const LimitOutput = "output"
 
 // KeepLimit is how many bytes of each stream a Result keeps.
 const KeepLimit = 1 << 20

@@ -155,6 +155,9 @@ func bashAnswer(rec evidence.Record, res sandbox.Result, changed []string) strin
 	if res.TimedOut {
 		b.WriteString(" timed_out")
 	}
+	if res.Limit != "" {
+		b.WriteString(" limit=" + res.Limit)
+	}
 	if res.Signal != "" {
 		b.WriteString(" signal=" + res.Signal)
 	}

@@ -19,7 +19,10 @@ import (
 
 // direct runs commands without containing them; what contains them is not this
 // package's to test.
-type direct struct{ last sandbox.Command }
+type direct struct {
+	last  sandbox.Command
+	limit string // for which each command is ended
+}
 
 func (d *direct) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNone} }
 
@@ -40,6 +43,7 @@ func (d *direct) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, er
 	if r.Exit < 0 {
 		r.Exit, r.Signal = 137, "SIGKILL"
 	}
+	r.Limit = d.limit
 	r.TimedOut = limited.Err() != nil && ctx.Err() == nil
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -107,11 +111,15 @@ func TestRunBashAlone(t *testing.T) {
 	}
 }
 
-// A command that runs out of time says so in the first line.
+// A command that runs out of time, or is ended for a limit, says so in the first line.
 func TestRunBashTimeout(t *testing.T) {
 	t.Parallel()
-	s, _, _ := shell(t)
+	s, box, _ := shell(t)
 	if got := call(t, Bash(s), m{"command": "exec sleep 60", "timeout_seconds": 1}); !strings.HasPrefix(got, "[E1] exit=137 duration=1.5s timed_out signal=SIGKILL\n") {
+		t.Errorf("got %q", got)
+	}
+	box.limit = "memory"
+	if got := call(t, Bash(s), m{"command": "kill -9 $$"}); !strings.HasPrefix(got, "[E2] exit=137 duration=1.5s limit=memory signal=SIGKILL\n") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -25,7 +25,7 @@ func (b *behaviour) surface(ctx context.Context, c called) error {
 		command := c.by.Uses(c.commands[side], c.pkg.ImportPath, b.test)
 		command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
 		out, step, err := b.laid(ctx, side, &c, texts, command, b.in.Exec)
-		if err != nil || step.TimedOut || step.Failed() == (side == Base) {
+		if err != nil || step.Stopped() || step.Failed() == (side == Base) {
 			return err
 		}
 		output = out + step.Output

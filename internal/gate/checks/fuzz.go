@@ -140,11 +140,11 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 	_, ran := found[t.ID]
 	p := Probe{
 		Title: "fuzzing " + t.Test, Target: t.String(), Command: commands[0].Text,
-		Evidence: []string{step.Evidence}, Ran: ran && !step.TimedOut, Note: "no input failed in " + each.String(), // not in the title, which names the probe from run to run
+		Evidence: []string{step.Evidence}, Ran: ran && !step.Stopped(), Note: "no input failed in " + each.String(), // not in the title, which names the probe from run to run
 	}
 	switch input := t.by.Input(stream.Rest()); {
-	case step.TimedOut:
-		p.Note = "it did not end in its time"
+	case step.Stopped():
+		p.Note = "it " + step.Ending()
 	case !ran:
 		p.Note = "it could not be fuzzed: " + cmp.Or(results.FirstLine(results.JoinOutput(step.Output, stream.Rest())), "nothing was said")
 	case found[t.ID].Status == Failed && input == "" && t.by.TimeEnded(t.by.Failure(found[t.ID].Output)): // as where none failed

@@ -159,14 +159,14 @@ func (m *mutator) build(ctx context.Context, p *programs, at *places) (bool, err
 			if !step.Failed() {
 				break
 			}
-			if i > 0 || step.TimedOut || !m.leaveOut(p, out.String()) {
+			if i > 0 || step.Stopped() || !m.leaveOut(p, out.String()) {
 				return false, nil
 			}
 		}
 	}
 	c := p.variants.Run(p.plain, p.tested, ecosystem.VariantRun{Setting: variantSetting + "=M0", Limit: mutantGrace + slowTests})
 	suite, step, err := m.recorded(ctx, at.own[0], c)
-	if err != nil || step.Exit == exitUnbuilt || step.TimedOut {
+	if err != nil || step.Exit == exitUnbuilt || step.Stopped() {
 		return false, err
 	}
 	for id, t := range p.counted {

@@ -327,7 +327,7 @@ func (m *mutator) renew(root *os.Root, at Place, name string) error {
 
 // judgeMutant says what became of a mutant.
 func judgeMutant(t *trial) trialResult {
-	if t.step.TimedOut {
+	if t.step.Stopped() {
 		return killed
 	}
 	if !t.step.Failed() {

@@ -95,7 +95,7 @@ func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGro
 		return nil, err
 	}
 	m.budget -= step.Duration.Truncate(time.Millisecond)
-	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !results.AnyPassed(suite) {
+	if step.Stopped() || c.Results == nil && step.Failed() || c.Results != nil && !results.AnyPassed(suite) {
 		m.in.NotCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
 	m.budget -= step.Duration.Truncate(time.Millisecond)
 	m.in.Record(step)
 	m.in.End(c.Stage, c.Unit, c.Text, step)
-	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !m.asBefore(c, suite) {
+	if step.Stopped() || c.Results == nil && step.Failed() || c.Results != nil && !m.asBefore(c, suite) {
 		return false, nil
 	}
 	g.parallel = true

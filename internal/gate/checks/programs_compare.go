@@ -35,6 +35,10 @@ func (u *use) compare(ctx context.Context, p provided, l line) (bool, error) {
 			}
 			runs[side] = append(runs[side], got)
 			evidence = append(evidence, got.step.Evidence)
+			if got.step.Limited() { // what it would have come to is not known
+				u.leave(limited, l.text)
+				return true, nil
+			}
 			if side == Base && got.late {
 				if name := p.sides[Base].Name; u.servers[name] < maxServers && (len(l.args) == 0 || !helps(l.args)) {
 					u.servers[name]++

@@ -32,6 +32,7 @@ const (
 	unplain  = "they are more than plain words"
 	unnamed  = "they name files that the tree does not have"
 	slow     = "they do not end in a few seconds on the base, or read what never comes"
+	limited  = "they passed a limit of the sandbox"
 	unsteady = "they differ from themselves"
 	overmuch = "there are more than are run of one program"
 )

@@ -97,6 +97,10 @@ func (u *use) serve(ctx context.Context, p provided, l line) (bool, error) {
 			if err != nil {
 				return false, err
 			}
+			if got.step.Limited() {
+				u.leave(limited, l.text)
+				return true, nil
+			}
 			if got.port == 0 && side == Base {
 				u.leave(slow, l.text)
 				return true, nil

@@ -115,7 +115,7 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *results.Ra
 		if step.Evidence == "" {
 			break // the base has none of these packages
 		}
-		p.Evidence, cut = append(p.Evidence, step.Evidence), step.TimedOut
+		p.Evidence, cut = append(p.Evidence, step.Evidence), step.Stopped()
 	}
 	old := cut || !again || len(r.blames(base, Base, code[Base])) > 0
 	out := casesOfRaces(found, p.Evidence)

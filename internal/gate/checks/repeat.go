@@ -314,8 +314,8 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 	p := Probe{Title: title, Command: step.Label(), Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
 	failed := r.newFailures(head)
 	switch {
-	case step.TimedOut:
-		p.Ran, p.Note = false, "it did not end in its time"
+	case step.Stopped():
+		p.Ran, p.Note = false, "it "+step.Ending()
 	case !p.Ran:
 		p.Note = "no test passed under it"
 	case len(failed)+len(watch.Reports) > 0:
@@ -356,7 +356,7 @@ func (r *check) judgePackages(ctx context.Context, p *Probe, head *results.RaceW
 	if step.Evidence != "" {
 		p.Evidence = append(p.Evidence, step.Evidence)
 	}
-	races, err := r.judgeRaces(ctx, p, head, old, step.TimedOut, run)
+	races, err := r.judgeRaces(ctx, p, head, old, step.Stopped(), run)
 	if err != nil {
 		return err
 	}
@@ -471,9 +471,12 @@ func (r *check) probeCommands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.Ran, p.Evidence, p.Note = true, []string{step.Evidence}, "nothing failed"
-		if step.TimedOut {
+		p.Ran, p.Evidence, p.Note = !step.Stopped(), []string{step.Evidence}, "nothing failed"
+		switch {
+		case step.TimedOut:
 			r.cut(&p, c, took)
+		case step.Limited():
+			p.Note = "it " + step.Ending()
 		}
 		if t := suite[id]; t.Status == Failed {
 			q := Question{Once: r.in.Parted}

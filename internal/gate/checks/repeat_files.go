@@ -109,6 +109,8 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	switch {
 	case step.TimedOut:
 		r.cut(&p, c, took)
+	case step.Stopped():
+		p.Ran, p.Note = false, "it "+step.Ending()
 	case !p.Ran:
 		p.Note = strings.TrimSpace("no test passed under it: " + results.FirstLine(step.Output))
 	case len(failed) > 0:

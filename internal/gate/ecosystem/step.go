@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // A Step is one command that the gate ran.
@@ -21,6 +22,7 @@ type Step struct {
 	Evidence    string        `json:"evidence"`
 	Exit        int           `json:"exit"`
 	TimedOut    bool          `json:"timed_out"`
+	Limit       string        `json:"limit,omitempty"` // the limit of the sandbox for which it was ended, such as "memory"
 	Duration    time.Duration `json:"duration"`
 	Output      string        `json:"output"`                // for people, cut; only of steps that failed, and of linters until they are compared
 	PerTest     bool          `json:"per_test"`              // its output named each test
@@ -35,7 +37,23 @@ type Step struct {
 func (s Step) Label() string { return cmp.Or(s.Shown, s.Command) }
 
 // Failed says whether the command ended badly.
-func (s Step) Failed() bool { return s.Exit != 0 || s.TimedOut }
+func (s Step) Failed() bool { return s.Exit != 0 || s.Stopped() }
+
+// Limited says whether the command was ended for a limit, which says nothing of what it would
+// have come to. One that wrote too much is not: it counts as one test.
+func (s Step) Limited() bool { return s.Limit != "" && s.Limit != sandbox.LimitOutput }
+
+// Stopped says whether the command was ended for its time or for a limit, so that what it had
+// not reported by then is not known.
+func (s Step) Stopped() bool { return s.TimedOut || s.Limited() }
+
+// Ending says why a command was stopped.
+func (s Step) Ending() string {
+	if s.TimedOut {
+		return "did not end in its time"
+	}
+	return "was ended by ycbot: limit of " + s.Limit
+}
 
 // Steps are what was run, in the order in which it ended.
 type Steps []Step

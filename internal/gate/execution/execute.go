@@ -110,7 +110,7 @@ func (e *Executor) runAt(ctx context.Context, side results.Side, at Place, c eco
 	})
 	step := ecosystem.Step{
 		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Shown: c.Typed(), Evidence: rec.ID,
-		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.Results != nil,
+		Exit: res.Exit, TimedOut: res.TimedOut, Limit: res.Limit, Duration: res.Duration, PerTest: c.Results != nil,
 	}
 	if err != nil {
 		return step, err
@@ -214,6 +214,9 @@ func (e *Executor) explain(step *ecosystem.Step, output string) {
 	step.Environment = results.Environment(output)
 	if step.Lacks = e.lacking(*step); step.Lacks != "" {
 		step.Environment = "no " + step.Lacks + " on this machine"
+	}
+	if step.Limited() {
+		step.Environment = "it " + step.Ending()
 	}
 }
 

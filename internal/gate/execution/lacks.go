@@ -42,7 +42,7 @@ var unchosen = []struct {
 // lacking names the program for want of which a command failed: its shell or its
 // runner says so, and this machine really has none. "" for any other failure.
 func (e *Executor) lacking(s ecosystem.Step) string {
-	if s.Exit == 0 || s.TimedOut {
+	if s.Exit == 0 || s.Stopped() {
 		return ""
 	}
 	for _, u := range unchosen {

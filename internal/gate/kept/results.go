@@ -66,10 +66,10 @@ func (l *lookup) status(e *examined) (status compare.Status, id results.ID, t re
 	return status, id, t, broken, crashed
 }
 
-// ended says whether a run took so long that it was ended: its tests start, and what became of them is
+// ended says whether a run was ended for its time or for a limit: its tests start, and what became of them is
 // not known.
 func (k *keeper) ended(t results.Test) bool {
-	return slices.ContainsFunc(k.on.Executor.Steps, func(s ecosystem.Step) bool { return s.Evidence == t.Evidence && s.TimedOut })
+	return slices.ContainsFunc(k.on.Executor.Steps, func(s ecosystem.Step) bool { return s.Evidence == t.Evidence && s.Stopped() })
 }
 
 // unit is how all tests of a folder ended, for a command of the base that is reported

@@ -65,10 +65,10 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	if !much && !failed && !results.AnyRan(suite) {
 		step = t.withoutTests(step)
 	}
-	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
+	if why == "" && (!step.Failed() || failed && !step.Stopped()) {
 		return step
 	}
-	if step.NoTests && !step.TimedOut && side == results.Head {
+	if step.NoTests && !step.Stopped() && side == results.Head {
 		if why := t.Sides.Untested(c); why != "" {
 			t.Note("%s: that %q finds none there is no failure", why, strings.TrimSpace(c.Typed()))
 			return step
@@ -77,7 +77,7 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	test := commandTest(step)
 	test.NoTests = step.NoTests
 	test.Output, test.Cut = results.Clean(results.JoinOutput(stream.Rest(), step.Output), wd), true
-	if step.TimedOut || why != "" && !much && !step.Failed() {
+	if step.Stopped() || why != "" && !much && !step.Failed() {
 		test.Status = results.NotRun
 	}
 	if much {
@@ -111,6 +111,9 @@ func commandTest(step ecosystem.Step) results.Test {
 	t := results.Test{Status: results.Passed, Evidence: step.Evidence, Elapsed: step.Duration, Leaf: true}
 	if step.Failed() {
 		t.Status, t.Output, t.Lacks = results.Failed, step.Output, step.Lacks
+	}
+	if step.Limited() {
+		t.Status = results.NotRun
 	}
 	return t
 }

@@ -23,13 +23,17 @@ func TestAsCommand(t *testing.T) {
 		exit    int
 		want    string
 		noTests bool
+		limit   string
 	}{
-		"success, no test":         {"", 0, "jest not_run!", true},
-		"failure, no test":         {"", 127, "jest fail!", true},
-		"too much, with success":   {strings.Repeat("x", results.MaxDocument+1), 0, "jest pass!", false},
-		"too much, with a failure": {strings.Repeat("x", results.MaxDocument+1), 1, "jest fail!", false},
-		"whole":                    {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 0, "a pass; a t pass", false},
-		"whole, and it failed":     {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 1, "a pass; a t pass; jest fail!", false},
+		"success, no test":         {"", 0, "jest not_run!", true, ""},
+		"failure, no test":         {"", 127, "jest fail!", true, ""},
+		"too much, with success":   {strings.Repeat("x", results.MaxDocument+1), 0, "jest pass!", false, ""},
+		"too much, with a failure": {strings.Repeat("x", results.MaxDocument+1), 1, "jest fail!", false, ""},
+		"too much, and it ended":   {strings.Repeat("x", results.MaxDocument+1), 137, "jest fail!", false, "output"},
+		"whole":                    {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 0, "a pass; a t pass", false, ""},
+		"whole, and it failed":     {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 1, "a pass; a t pass; jest fail!", false, ""},
+		"a limit, no test":         {"", 137, "jest not_run!", true, "memory"},
+		"a limit, and a failure":   {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"failed"}]}]}`, 137, "a pass; a t fail; jest not_run!", false, "disk"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +43,7 @@ func TestAsCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := d.Suite("E1", "")
-			step := tests.asCommand(results.Base, s, ecosystem.Command{Unit: ".", Text: "jest"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit}, "")
+			step := tests.asCommand(results.Base, s, ecosystem.Command{Unit: ".", Text: "jest"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit, Limit: tt.limit}, "")
 			if got := suites.Statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}

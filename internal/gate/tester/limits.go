@@ -52,7 +52,7 @@ func (t *Tester) limitedIn(side results.Side, c ecosystem.Command, step time.Dur
 		return c
 	}
 	for _, s := range t.Executor.Steps {
-		if s.Side == results.Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
+		if s.Side == results.Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.Stopped() {
 			c.Timeout = t.Limits.hang(s.Duration)
 			if c.Stage == results.StageBuild { // the change may be the first that needs a large part of what is compiled once
 				c.Timeout += firstBuild * t.Limits.Grace
