@@ -83,6 +83,7 @@ func (c *area) add(status Health, todo, format string, args ...any) {
 // Examine looks at everything, the areas side by side. It fails only where ctx ends. The
 // texts of findings are lines without secrets, and may hold what strangers wrote.
 func Examine(ctx context.Context, in Input) ([]Finding, error) {
+	in.Machine, _ = in.Machine.WithoutOwn(ctx, in.Dir)
 	all := []struct {
 		name string
 		look func(context.Context, *area)

@@ -192,6 +192,9 @@ func (r *runner) describe() {
 	if r.Sandbox.Status().Tier == sandbox.TierNone && os.Geteuid() == 0 {
 		r.note("commands run as root, without a sandbox that gives them another user: tests that expect to be refused something may fail on both sides")
 	}
+	if r.Tools != nil && len(r.Tools.Own) > 0 {
+		r.note("PATH has folders of the repository (%s): commands of each side find their own side's programs there, behind those of the machine", results.Listed(r.Tools.Own, 3))
+	}
 	for _, n := range r.in.Head.Notes {
 		r.notCovered("what lies outside of the repository: %s", n)
 	}

@@ -48,6 +48,9 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 	if g.Store().Go.Since("go1.18") {
 		env = append(env, "GOFLAGS=-buildvcs=false")
 	}
+	if path := g.Tools.Search(g.Sandbox.Status().Search, dir); path != "" {
+		env = append(env, path)
+	}
 	return sandbox.Command{
 		Env: env, Home: home,
 		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.Store().ModCache()}, g.Store().Linked()...),

@@ -37,6 +37,14 @@ type Settings struct {
 	Trial      Trial           // that was begun already; nil: none was
 }
 
+// dir lies in the repository of the change; "" where there is none.
+func (s Settings) dir() string {
+	if s.Remote {
+		return ""
+	}
+	return filepath.Join(".", s.Dir)
+}
+
 // Runner makes what runs need on this machine, and finds the repository that s.Dir lies
 // in; nil where s is remote.
 func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, found *repository.Repository, err error) {
@@ -58,6 +66,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 			}
 		}()
 	}
+	m, _ = m.WithoutOwn(ctx, s.dir())
 	g, err := git.New("git", m.Env, m.Log)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: install git and try again", err)
@@ -187,7 +196,9 @@ func (m Machine) Try(ctx context.Context, s Settings) (trial Trial, stop func())
 // find finds the toolchains that there are, and the sandbox; ctx ends trying that out,
 // which may go on beside the run.
 func (m Machine) find(ctx context.Context, s Settings, temp string) (*gate.Toolchains, sandbox.Sandbox, error) {
+	m, own := m.WithoutOwn(ctx, s.dir())
 	tools, err := gate.FindToolchains(ctx, m.Env)
+	tools.Own = own
 	if err != nil && ctx.Err() == nil {
 		m.Log.WarnContext(ctx, "go is not usable", "error", err)
 	}

@@ -21,6 +21,10 @@ type Toolchains struct {
 	Go  *GoToolchain // nil: none
 	Env []string     // of this program, in the form of os.Environ
 
+	// Own are folders of the repository that the operator's search path has, by their names in
+	// it. They are no part of Env: each side has its own.
+	Own []string
+
 	GoFault string // why the go command that is there is of no use
 	shims   *shims // nil: every program is taken for one that runs
 }
@@ -104,6 +108,20 @@ func (t *Toolchains) Getenv(name string) string {
 		}
 	}
 	return ""
+}
+
+// Search is the setting of PATH with which a command in a tree of the repository finds its
+// programs, where it finds others in these folders: those of the tree come last, so that none
+// stands for a program of the machine. "" where the tree has none.
+func (t *Toolchains) Search(others []string, tree string) string {
+	if t == nil || len(t.Own) == 0 || len(others) == 0 {
+		return ""
+	}
+	dirs := slices.Clone(others)
+	for _, name := range t.Own {
+		dirs = append(dirs, filepath.Join(tree, filepath.FromSlash(name)))
+	}
+	return "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // lookPath finds a program in env's PATH, or returns "".

@@ -197,6 +197,9 @@ func (e *Executor) command(side results.Side, c ecosystem.Command, dir, home, ca
 			run.Env = append(languages.UnconnectedEnv(), run.Env...)
 		}
 	}
+	if path := e.Tools.Search(e.Sandbox.Status().Search, dir); path != "" && (c.Stage != results.StageSetup || e.Network != NetworkRegistries) {
+		run.Env = append([]string{path}, run.Env...)
+	}
 	e.Beside.start(c.Stage, &run)
 	if cache != e.Store().ProjectCache() {
 		run.ReadOnly = append(run.ReadOnly, e.Store().Linked()...)
