@@ -40,9 +40,10 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	if !m.whole() {
 		return nil, m.errMissing()
 	}
+	private := o.Toolchains.Private(o.Hide)
+	o.Toolchains.Env = append(slices.Clone(o.Toolchains.Env), withoutSettings(private)...)
 	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Search: o.search(), Missing: []string{"namespaces: " + why}}}
 	b.shims = &standby{start: func() (*waiting, error) { return startWaiting(m) }, wait: idleTime}
-	private := o.Toolchains.Private(o.Hide)
 	for _, dir := range toolchains.SystemDirs() {
 		b.open(dir, private)
 	}
@@ -63,6 +64,16 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 		return nil, fmt.Errorf("self-test of Landlock and seccomp: %w", err)
 	}
 	return b, nil
+}
+
+// withoutSettings are the variables by which programs do not look for settings of the system
+// that are hidden: nothing can stand in their place here, and git has it for fatal that it may
+// not read them.
+func withoutSettings(private []string) []string {
+	if slices.Contains(private, "/etc/gitconfig") {
+		return []string{"GIT_CONFIG_NOSYSTEM=1"}
+	}
+	return nil
 }
 
 // open grants path but for what is private below it: Landlock only adds.

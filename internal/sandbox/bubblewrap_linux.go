@@ -208,19 +208,30 @@ func notExecuted(res *Result, program string) error {
 	return nil
 }
 
+// given are the numbers of the files that bubblewrap gets.
+type given struct {
+	passwd, group, status string
+	hosts                 string // empty: none
+	texts                 texts  // in the place of what is hidden
+}
+
 // args are bubblewrap's, but for the command itself, and what the shim
 // gets.
-func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsFD string) ([]string, policy, error) {
+func (b *bubblewrap) args(c Command, t trap, fds *given) ([]string, policy, error) {
 	args := slices.Clone(b.flags)
 	if c.Network != NetworkHost && c.Loopback.Shared() {
 		args = append(args, "--unshare-net")
 	}
 	size := strconv.FormatInt(b.means.scratchSize(), 10)
-	args = append(args, "--json-status-fd", statusFD)
+	args = append(args, "--json-status-fd", fds.status)
 	args = append(args, systemArgs()...)
-	args = append(args, hideArgs(slices.DeleteFunc(slices.Clone(b.private), func(path string) bool { return !toolchains.UnderSystem(path) }))...)
+	hide, err := fds.texts.hideArgs(slices.DeleteFunc(slices.Clone(b.private), func(path string) bool { return !toolchains.UnderSystem(path) }))
+	if err != nil {
+		return nil, policy{}, err
+	}
+	args = append(args, hide...)
 	args = append(args,
-		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
+		"--ro-bind-data", fds.passwd, "/etc/passwd", "--ro-bind-data", fds.group, "/etc/group",
 		"--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--proc", "/proc", "--dir", "/home", "--dir", "/var",
 		"--perms", "1777", "--size", size, "--tmpfs", boxedTemp)
 	home := c.Home
@@ -240,9 +251,13 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	if i := slices.IndexFunc(mounts, func(m mount) bool { return m.seen != nil }); i >= 0 && len(b.means.shim) == 0 {
 		return nil, policy{}, fmt.Errorf("command %s: %s lies in the writable %s: without a shim no one sees whether it was exchanged before the mount", c.Argv[0], mounts[i].path, mounts[i].seen.Top)
 	}
-	args = append(args, bindArgs(mounts)...)
-	if hostsFD != "" {
-		args = append(args, "--ro-bind-data", hostsFD, "/etc/hosts")
+	binds, err := fds.texts.bindArgs(mounts)
+	if err != nil {
+		return nil, policy{}, err
+	}
+	args = append(args, binds...)
+	if fds.hosts != "" {
+		args = append(args, "--ro-bind-data", fds.hosts, "/etc/hosts")
 	}
 	if t.locked != "" {
 		args = append(args, "--bind", t.locked, boxedLocked)

@@ -39,7 +39,8 @@ func TestGuardOfAContainer(t *testing.T) {
 		// The shell has that much in a variable before it writes to the pipe, and shares it with
 		// the shells below it, which end with their standard input.
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", fmt.Sprintf(
-			`x=$(head -c %d000 /dev/zero | tr '\0' x); exec 3<&0; for ((i = 0; i < %d; i++)); do (exec 1>&-; read -u 3) & done; echo; exec 1>&-; read`, kilobytes, forks))
+			`x=$(head -c %d000 /dev/zero | tr '\0' x); exec 3<&0; for ((i = 0; i < %d; i++)); do (exec 1>&-; read -u 3) & done; echo; exec 1>&-; read`, kilobytes, forks,
+		))
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

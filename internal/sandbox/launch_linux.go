@@ -24,6 +24,7 @@ type launch struct {
 	shimmed *shimmed   // nil: bubblewrap starts the command itself
 	relay   *relay     // nil: the command has no services
 	relayed []*os.File // what bubblewrap gets for them
+	texts   []*os.File // what bubblewrap gets in the place of what is hidden
 	shared  *Loopback  // that the relay serves for all of its commands; nil: none
 }
 
@@ -42,7 +43,13 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	if err != nil {
 		return nil, err
 	}
-	args, p, err := b.args(c, t, passwdFD, groupFD, statusFD, hostsFD)
+	fds := &given{passwd: passwdFD, group: groupFD, status: statusFD, hosts: hostsFD}
+	fds.texts.first = relayFD + len(l.relayed)
+	if len(b.means.shim) == 0 { // it has none of the files of the shim
+		fds.texts.first -= 2
+	}
+	args, p, err := b.args(c, t, fds)
+	l.texts = fds.texts.files
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +82,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
 		argv = slices.Concat([]string{boxedShim}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
 	}
+	handed = slices.Concat(handed, l.texts)
 	program, words := b.program, slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, argv)
 	if c.network() != 0 {
 		enter, namespaces := c.Loopback.entering(3 + len(handed))
@@ -118,10 +126,10 @@ func (l *launch) closeFiles() {
 	for _, f := range l.files {
 		f.Close()
 	}
-	for _, f := range l.relayed {
+	for _, f := range slices.Concat(l.relayed, l.texts) {
 		f.Close()
 	}
-	l.files, l.relayed = nil, nil
+	l.files, l.relayed, l.texts = nil, nil, nil
 	if l.shimmed != nil {
 		l.shimmed.handed()
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
 	"golang.org/x/sys/unix"
@@ -47,9 +48,25 @@ func systemArgs() []string {
 	return args
 }
 
-// hideArgs covers paths: files with a device that no one can open, directories
-// with empty ones.
-func hideArgs(paths []string) []string {
+// texts are the files that bubblewrap copies in the place of those that are hidden.
+type texts struct {
+	first int // the number that bubblewrap has for the first
+	files []*os.File
+}
+
+// add is the number of a file with this text.
+func (t *texts) add(text string) (string, error) {
+	f, err := memoryFile([]byte(text))
+	if err != nil {
+		return "", err
+	}
+	t.files = append(t.files, f)
+	return strconv.Itoa(t.first + len(t.files) - 1), nil
+}
+
+// hideArgs covers paths: settings with ones that say nothing, other files with a device that
+// no one can open, directories with empty ones.
+func (t *texts) hideArgs(paths []string) ([]string, error) {
 	var args []string
 	for _, path := range paths {
 		info, err := os.Lstat(path)
@@ -58,26 +75,39 @@ func hideArgs(paths []string) []string {
 		case info.IsDir():
 			args = append(args, "--tmpfs", path)
 		default:
-			args = append(args, "--ro-bind", "/dev/null", path)
+			text, ok := toolchains.StandIn(path)
+			if !ok {
+				args = append(args, "--ro-bind", "/dev/null", path)
+				continue
+			}
+			fd, err := t.add(text)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, "--ro-bind-data", fd, path)
 		}
 	}
-	return args
+	return args, nil
 }
 
 // bindArgs mounts what [named] gives.
-func bindArgs(mounts []mount) []string {
+func (t *texts) bindArgs(mounts []mount) ([]string, error) {
 	var args []string
 	for _, m := range mounts {
 		switch m.access {
 		case writable:
 			args = append(args, "--bind", m.path, m.path)
 		case hidden:
-			args = append(args, hideArgs([]string{m.path})...)
+			hide, err := t.hideArgs([]string{m.path})
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, hide...)
 		default:
 			args = append(args, "--ro-bind", m.path, m.path)
 		}
 	}
-	return args
+	return args, nil
 }
 
 // named is what a command names, and the toolchains without what is private in

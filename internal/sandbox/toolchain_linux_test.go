@@ -145,3 +145,45 @@ func TestTempDirInVarTmp(t *testing.T) {
 		t.Error("what the command wrote into its own /var/tmp is in the machine's")
 	}
 }
+
+// Settings with a secret in them are there without it, as programs that may not read their own
+// end at once; in tier basic they cannot be had, and git does not look for those of the system.
+func TestSettingsWithSecrets(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	trees.Lay(t, home, map[string]string{
+		"maven/bin/mvn": "#!/bin/sh\n",
+		"maven/boot/plexus-classworlds-2.8.0.jar": "",
+		"maven/conf/settings.xml":                 "<settings><servers><server><password>S3CR3T</password></server></servers></settings>\n",
+		"maven/conf/gradle.properties":            "password=S3CR3T\n",
+		"maven/conf/gitconfig":                    "[url \"https://me:S3CR3T@github.com/\"]\n\tinsteadOf = https://github.com/\n",
+		"maven/conf/open/gitconfig":               "[url \"ssh://git@github.com/\"]\n\tinsteadOf = https://github.com/\n",
+		"maven/conf/auth.json":                    "S3CR3T\n",
+		"maven/conf/other/NuGet.Config":           "<configuration><apikeys>S3CR3T</apikeys></configuration>\n",
+	})
+	tools := toolchains.Machine{PATH: home + "/maven/bin", Home: home}.Find()
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Home, o.Toolchains = home, tools })
+	for text, want := range map[string]string{
+		"cat conf/settings.xml":                               "<settings/>\n",
+		"cat conf/other/NuGet.Config":                         "<configuration/>\n",
+		"cat conf/gradle.properties":                          "",
+		"GIT_CONFIG_SYSTEM=$PWD/conf/gitconfig git config -l": "",
+		"GIT_CONFIG_SYSTEM=$PWD/conf/open/gitconfig git config url.ssh://git@github.com/.insteadof": "https://github.com/\n",
+		"cat conf/auth.json || echo no": "no\n",
+	} {
+		res := run(t, sb, sandbox.Command{Argv: bash("cd " + home + "/maven; " + text)})
+		if res.Exit != 0 || string(res.Stdout.Bytes) != want {
+			t.Errorf("%s: exit %d: %q, want %q\n%s", text, res.Exit, res.Stdout.Bytes, want, res.Stderr.Bytes)
+		}
+	}
+	res := run(t, sb, sandbox.Command{
+		Argv: bash("cat " + home + "/maven/conf/*.xml; cat /etc/hosts; ls /proc/self/fd"), Loopback: open(t, sb), Services: newEcho(t).services(t, "db"),
+	})
+	if got := string(res.Stdout.Bytes); res.Exit != 0 || !strings.HasPrefix(got, "<settings/>\n") || !strings.Contains(got, "db") || !strings.HasSuffix(got, "\n0\n1\n2\n3\n") {
+		t.Errorf("with a service and a shared loopback interface: exit %d: %q\n%s", res.Exit, got, res.Stderr.Bytes)
+	}
+	sb = detect(t, "basic", func(o *sandbox.Options) { o.Home, o.Toolchains = home, tools })
+	if res := run(t, sb, sandbox.Command{Argv: bash("cat " + home + "/maven/conf/settings.xml")}); res.Exit == 0 {
+		t.Errorf("basic: %s", res.Stdout.Bytes)
+	}
+}

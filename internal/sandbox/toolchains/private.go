@@ -15,7 +15,17 @@ type credential struct {
 	// of says by its beginning whether a file is one; nil: it is by its name.
 	of  func(text []byte) bool
 	dir bool // it is a directory
+	// instead is what stands in its place, where programs have it for fatal that they may not
+	// read their own settings; nil: nothing.
+	instead *string
 }
+
+// What stands in the place of settings.
+var (
+	noSettings    = ""
+	mavenSettings = "<settings/>\n"
+	nugetSettings = "<configuration/>\n"
+)
 
 // credentials are the well-known ones, wherever they lie in what commands see.
 var credentials = slices.Concat(
@@ -25,7 +35,7 @@ var credentials = slices.Concat(
 		.docker/config.json containers/auth.json .dockercfg .cargo/credentials .cargo/credentials.toml credentials.toml credentials.tfrc.json .terraformrc
 		.fly/config.yml .pulumi/credentials.json .netrc _netrc .pypirc .git-credentials .gem/credentials .hex/hex.config .pgpass .my.cnf .boto .s3cfg
 		.databrickscfg .vault-token .vault_pass .htpasswd .wgetrc .curlrc auth.conf apt/auth.conf.d/
-		gradle.properties auth.json application_default_credentials.json service-account*.json service_account*.json
+		auth.json application_default_credentials.json service-account*.json service_account*.json
 		credentials credentials.json .credentials.json credentials.db access_tokens.db secrets.yml secrets.yaml secrets.json secrets.toml kubeconfig kubelet.conf admin.conf
 		token .token *.token token.json token.txt *_token access-token oauth_token .env .env.* *.p12 *.pfx *.kdbx *.ppk *.keytab
 		id_rsa id_dsa id_ecdsa id_ed25519 id_*_sk ssh_host_*_key .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history
@@ -37,24 +47,25 @@ var credentials = slices.Concat(
 		{name: "*.key", of: privateKey},
 		{name: "*.crt", of: privateKey},
 		{name: "*_key", of: privateKey},
-		{name: ".npmrc", of: holds("_auth", "_password")},
-		{name: "npmrc", of: holds("_auth", "_password")},
-		{name: ".yarnrc", of: holds("_auth", "_password")},
-		{name: ".yarnrc.yml", of: holds("npmAuth")},
-		{name: "bunfig.toml", of: holds("token", "password")},
-		{name: "pip.conf", of: urlWithUser},
-		{name: "uv.toml", of: urlWithUser},
-		{name: ".gitconfig", of: gitSecret},
-		{name: "gitconfig", of: gitSecret},
-		{name: ".git/config", of: gitSecret},
-		{name: "settings*.xml", of: mavenSecret},
-		{name: "nuget.config", of: holds("password", "apikeys")},
-		{name: ".bundle/config", of: holds("bundle_")},
-		{name: "sources.list", of: urlWithUser},
-		{name: "*.sources", of: urlWithUser},
-		{name: "*.list", of: urlWithUser},
-		{name: "etc/environment", of: holds("token", "secret", "password", "_key=")},
-		{name: "config.toml", of: holds("token", "password")},
+		{name: ".npmrc", of: holds("_auth", "_password"), instead: &noSettings},
+		{name: "npmrc", of: holds("_auth", "_password"), instead: &noSettings},
+		{name: ".yarnrc", of: holds("_auth", "_password"), instead: &noSettings},
+		{name: ".yarnrc.yml", of: holds("npmAuth"), instead: &noSettings},
+		{name: "bunfig.toml", of: holds("token", "password"), instead: &noSettings},
+		{name: "pip.conf", of: urlWithUser, instead: &noSettings},
+		{name: "uv.toml", of: urlWithUser, instead: &noSettings},
+		{name: ".gitconfig", of: gitSecret, instead: &noSettings},
+		{name: "gitconfig", of: gitSecret, instead: &noSettings},
+		{name: ".git/config", of: gitSecret, instead: &noSettings},
+		{name: "settings*.xml", of: mavenSecret, instead: &mavenSettings},
+		{name: "nuget.config", of: holds("password", "apikeys"), instead: &nugetSettings},
+		{name: ".bundle/config", of: holds("bundle_"), instead: &noSettings},
+		{name: "sources.list", of: urlWithUser, instead: &noSettings},
+		{name: "*.sources", of: urlWithUser, instead: &noSettings},
+		{name: "*.list", of: urlWithUser, instead: &noSettings},
+		{name: "etc/environment", of: holds("token", "secret", "password", "_key="), instead: &noSettings},
+		{name: "config.toml", of: holds("token", "password"), instead: &noSettings},
+		{name: "gradle.properties", instead: &noSettings},
 	},
 )
 
@@ -80,10 +91,10 @@ func holds(words ...string) func([]byte) bool {
 }
 
 // urlWithUser says whether a text has an address with a user in it, as those with
-// passwords have.
+// passwords and tokens have. The user of ssh is none without a password, as in ssh://git@.
 func urlWithUser(text []byte) bool {
 	for {
-		_, rest, ok := bytes.Cut(text, []byte("://"))
+		before, rest, ok := bytes.Cut(text, []byte("://"))
 		if !ok {
 			return false
 		}
@@ -91,7 +102,8 @@ func urlWithUser(text []byte) bool {
 		if end < 0 {
 			end = len(rest)
 		}
-		if bytes.Contains(rest[:end], []byte("@")) {
+		user, _, found := bytes.Cut(rest[:end], []byte("@"))
+		if found && (bytes.Contains(user, []byte(":")) || !bytes.HasSuffix(before, []byte("ssh"))) {
 			return true
 		}
 		text = rest
@@ -243,6 +255,18 @@ func apart(path string, d fs.DirEntry) bool {
 	}
 	dir, err := os.Stat(filepath.Dir(path))
 	return err == nil && dir.Mode().Perm()&0o005 == 0o005
+}
+
+// StandIn is the text that stands in the place of a file that is hidden, so that programs whose
+// settings it has begin without it.
+func StandIn(path string) (text string, ok bool) {
+	base := strings.ToLower(filepath.Base(path))
+	for _, c := range credentials {
+		if ok, err := filepath.Match(filepath.Base(c.name), base); c.instead != nil && err == nil && ok && ends(strings.ToLower(path), c.name) {
+			return *c.instead, true
+		}
+	}
+	return "", false
 }
 
 // secret says whether a file or directory is a known credential.
