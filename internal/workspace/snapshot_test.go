@@ -98,6 +98,7 @@ func TestSnapshotIgnores(t *testing.T) {
 		},
 		"the machine's":           {files: map[string]string{"etc": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n"}, env: []string{"GIT_CONFIG_SYSTEM=HOME/etc"}, want: []string{"x.mine"}},
 		"named by the repository": {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": ".env\n", "here": "*.mine\n"}, local: "~/here", want: []string{".env"}},
+		"that is none":            {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = /dev/null\n", ".config/git/ignore": ".env\n"}, want: []string{".env", "x.mine"}},
 		"that is not there":       {files: map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".config/git/ignore": ".env\n"}, want: []string{".env", "x.mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {

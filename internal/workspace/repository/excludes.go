@@ -32,6 +32,9 @@ func (r *Repository) excludes(ctx context.Context) (string, error) {
 	if err != nil {
 		return os.DevNull, nil //nolint:nilerr // git takes it for an empty one
 	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return os.DevNull, nil // which is how people say that there is none
+	}
 	if !info.Mode().IsRegular() || info.Size() > maxExcludes {
 		return "", fmt.Errorf("core.excludesFile of %s is %s: want a file of at most %d bytes", r.Root, file, maxExcludes)
 	}
