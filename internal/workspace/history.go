@@ -2,13 +2,16 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/workspace/git"
+	"github.com/ycbot/ycbot/internal/workspace/objects"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
 
@@ -95,23 +98,18 @@ func (m *Mirror) syncTags(ctx context.Context, v *repository.View) error {
 	})
 }
 
-// setTags makes the mirror's tags those of want. What it has not of the objects that new
-// ones name, bring brings.
+// setTags makes the mirror's tags those of want, all in one file: one that is broken off leaves
+// no lock of a single tag, and thousands are written at once. What it has not of the objects
+// that new ones name, bring brings. The mirror's lock is held.
 func (m *Mirror) setTags(ctx context.Context, want map[string]string, bring func(missing map[string]string) error) error {
 	have, err := readRefs(m.Dir)
 	if err != nil {
 		return err
 	}
-	var away, here strings.Builder
-	for ref := range have {
-		if strings.HasPrefix(ref, "refs/tags/") && want[ref] == "" {
-			fmt.Fprintf(&away, "delete %s\n", ref)
-		}
-	}
+	maps.DeleteFunc(want, func(ref, _ string) bool { return !objects.IsRef(ref) }) // git would read none of the others
 	var refs, oids []string
 	for ref, oid := range want {
 		if have[ref] != oid {
-			fmt.Fprintf(&here, "update %s %s\n", ref, oid)
 			refs, oids = append(refs, ref), append(oids, oid)
 		}
 	}
@@ -130,15 +128,46 @@ func (m *Mirror) setTags(ctx context.Context, want map[string]string, bring func
 			return err
 		}
 	}
-	for _, edits := range []string{away.String(), here.String()} { // what goes may be in the way of what comes
-		if edits == "" {
-			continue
-		}
-		if _, err := m.git.Run(ctx, git.Call{GitDir: m.Dir, Stdin: strings.NewReader(edits), Args: []string{"update-ref", "--stdin"}}); err != nil {
-			return err
+	loose, err := os.ReadDir(m.path(tagsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	maps.DeleteFunc(have, func(ref, _ string) bool { return !strings.HasPrefix(ref, tagsDir+"/") })
+	if len(loose) == 0 && maps.Equal(have, want) {
+		return nil
+	}
+	return m.packTags(want)
+}
+
+// tagsDir is where the tags of a git directory lie that have a file each, and what the names
+// of all begin with.
+const tagsDir = "refs/tags"
+
+// packTags writes tags into the file of refs, beside the others that it has.
+func (m *Mirror) packTags(tags map[string]string) error {
+	packed, err := os.ReadFile(m.path(packedRefs))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	all := maps.Clone(tags)
+	for line := range strings.Lines(string(packed)) {
+		oid, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ok && objects.IsID(oid) && !strings.HasPrefix(ref, tagsDir+"/") {
+			all[ref] = oid
 		}
 	}
-	return nil
+	var out strings.Builder
+	for _, ref := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&out, "%s %s\n", all[ref], ref)
+	}
+	tmp := m.path(packedRefs + ".new")
+	if err := os.WriteFile(tmp, []byte(out.String()), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, m.path(packedRefs)); err != nil {
+		return err
+	}
+	return os.RemoveAll(m.path(tagsDir)) // a file of its own goes before what stands there
 }
 
 func (m *Mirror) wantedTags(ctx context.Context, v *repository.View) (map[string]string, error) {

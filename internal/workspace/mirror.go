@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,10 +160,16 @@ func (m *Mirror) holds(pins []string) bool {
 // removeStale removes what a git command that was killed has left. The lock is
 // held, so no one is at it.
 func (m *Mirror) removeStale() {
-	for _, name := range []string{"packed-refs.lock", "config.lock", "shallow.lock", "HEAD.lock"} {
+	for _, name := range []string{packedRefs + ".lock", "config.lock", "shallow.lock", "HEAD.lock"} {
 		_ = os.Remove(m.path(name))
 	}
-	stale := []string{"refs/ycbot/pins/*.lock", "refs/tags/*.lock"}
+	_ = filepath.WalkDir(m.path("refs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
+			_ = os.Remove(path)
+		}
+		return nil // what cannot be read is seen by who needs it
+	})
+	var stale []string
 	if lock, err := tryAcquire(m.Dir+wholeLock, syscall.LOCK_EX); err == nil { // else [Mirror.Whole] is writing packs
 		defer lock.Release()
 		stale = append(stale, "objects/pack/tmp_*")

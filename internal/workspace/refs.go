@@ -20,6 +20,9 @@ import (
 // that has its refs as the harness left them. It is not there while they change.
 const recordName = ".refs"
 
+// packedRefs is the file of a git directory that has all refs which have none of their own.
+const packedRefs = "packed-refs"
+
 // notRef stands for what lies in the place of a ref and is none.
 const notRef = "no ref"
 
@@ -32,7 +35,7 @@ func readRefs(dir string) (map[string]string, error) {
 	}
 	defer root.Close()
 	refs := map[string]string{}
-	packed, _ := text(root, "packed-refs", 1<<28)
+	packed, _ := text(root, packedRefs, 1<<28)
 	for line := range strings.Lines(packed) {
 		if oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && objects.IsID(oid) {
 			refs[name] = oid
@@ -195,9 +198,9 @@ func restoreRefs(ctx context.Context, dir string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	packedRefs := filepath.Join(dir, "packed-refs")
-	if packed, ok := packedWithout(packedRefs, record); !ok {
-		if err := os.WriteFile(packedRefs, packed, 0o600); err != nil {
+	file := filepath.Join(dir, packedRefs)
+	if packed, ok := packedWithout(file, record); !ok {
+		if err := os.WriteFile(file, packed, 0o600); err != nil {
 			return nil, err
 		}
 	}

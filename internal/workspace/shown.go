@@ -166,7 +166,7 @@ func (s *shown) fill(ctx context.Context) error {
 	if err := s.cutOff(ctx, cuts); err != nil {
 		return fmt.Errorf("show history: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "packed-refs"), []byte(packed.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, packedRefs), []byte(packed.String()), 0o600); err != nil {
 		return err
 	}
 	refs, err := readRefs(s.dir)

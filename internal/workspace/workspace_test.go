@@ -290,13 +290,22 @@ func TestTagsOfRemote(t *testing.T) {
 			}
 		}
 		check("run2", "light\nsigned\nv1", "light-1-g")
+		// As one leaves it that is killed, and as other versions wrote tags.
+		write(t, m.Dir, map[string]string{"refs/tags/light/er.lock": "", "refs/other/a/b.lock": "", "refs/tags/own/one": base + "\n"})
 		if _, err := userMayFail("/", "--git-dir="+m.Dir, "cat-file", "-e", other); err == nil {
 			t.Error("history came that no one asked for")
 		}
 		user(t, up, "tag", "-d", "light")
 		user(t, up, "tag", "-a", "-f", "-m", "moved", "v1", "HEAD~1")
 		user(t, up, "tag", "light/er", "HEAD")
+		m = must[*Mirror](t)(OpenMirror(t.Context(), m.git, m.Dir, ""))
 		check("run3", "light/er\nsigned\nv1", "light/er")
+		if entries, err := os.ReadDir(m.path("refs/tags")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("tags with files of their own: %v %v", entries, err)
+		}
+		if _, err := os.Stat(m.path("refs/other/a/b.lock")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what a command that was killed left: %v", err)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -45,6 +47,11 @@ var fullID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // IsID reports whether a text is a full object id.
 func IsID(text string) bool { return fullID.MatchString(text) }
+
+// IsRef reports whether git takes a text for the full name of a ref.
+func IsRef(text string) bool {
+	return strings.HasPrefix(text, "refs/") && plumbing.ReferenceName(text).Validate() == nil
+}
 
 // CheckIDs refuses what is no full object id, so that none can be taken for a name or
 // an option.

@@ -389,3 +389,16 @@ func TestObjectBounds(t *testing.T) {
 		}
 	}
 }
+
+// A name that git would not read is that of no ref.
+func TestIsRef(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"refs/tags/v1.2": true, "refs/tags/sdk/v1": true, "refs/tags/../../HEAD": false, "refs/tags/a.lock": false, "refs/tags/a b": false,
+		"refs/tags/a\nb": false, "refs/tags//a": false, "refs/tags/": false, "HEAD": false, "": false,
+	} {
+		if got := IsRef(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
