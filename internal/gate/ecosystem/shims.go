@@ -29,7 +29,13 @@ const shimTime = 10 * time.Second
 // fault says why a program does not run, in its own words; "" where it does, or stands for
 // itself. Nil knows of none.
 func (s *shims) fault(file string) string {
-	if s == nil || !isShim(file) {
+	if s == nil {
+		return ""
+	}
+	if ofUser(file) {
+		return "it needs packages that \"pip install --user\" has put into a home, which commands do not see: install it with pipx or uv"
+	}
+	if !isShim(file) {
 		return ""
 	}
 	s.mu.Lock()
@@ -55,6 +61,34 @@ func (s *shims) fault(file string) string {
 	s.faults[file] = why
 	return why
 }
+
+// ofUser recognises a script of Python that was installed for one user, with its packages in the
+// home of that, where no command has its own: it would run outside alone.
+func ofUser(file string) bool {
+	dir := filepath.Dir(file)
+	packages, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "lib", "python3*", "site-packages"))
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || filepath.Base(filepath.Dir(dir)) != ".local" || len(packages) == 0 {
+		return false // such as a link of pipx
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, maxFirstLine)
+	n, _ := f.Read(b)
+	line, _, _ := strings.Cut(string(b[:n]), "\n")
+	first, ok := strings.CutPrefix(line, "#!")
+	words := strings.Fields(first)
+	if !ok || len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "python") {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(filepath.Dir(filepath.Dir(words[0])), "pyvenv.cfg"))
+	return err != nil // else it is of an environment, which commands see
+}
+
+// maxFirstLine is how much of a script is read for its first line.
+const maxFirstLine = 256
 
 // shimmers are the programs that version managers link others to.
 var shimmers = []string{"rustup", "volta", "volta-shim", "mise", "rtx", "asdf"}

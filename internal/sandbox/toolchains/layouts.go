@@ -17,6 +17,7 @@ type layout struct {
 	show  []string // what commands need, below the path; "." is all of it
 	set   string   // variable by which its programs find it, where there is the first of show
 	leads []string // other installations that it needs
+	files []string // settings of the operator's that it needs: NAME=PATH below the home, where the variable names no other
 }
 
 // installation is what programs in a bin directory need beside it, where nothing
@@ -40,10 +41,10 @@ var layouts = []layout{
 	{name: "rvm", at: []string{".rvm"}, env: []string{"rvm_path"}, show: strings.Fields("bin rubies gems scripts environments wrappers lib")},
 	{name: "nvm", at: []string{".nvm"}, env: []string{"NVM_DIR"}, show: []string{"versions"}},
 	{name: "fnm", at: []string{".fnm", ".local/share/fnm"}, env: []string{"FNM_DIR"}, show: []string{"node-versions", "aliases"}},
-	{name: "volta", at: []string{".volta"}, env: []string{"VOLTA_HOME"}, show: []string{"bin", "tools"}, set: "VOLTA_HOME"},
+	{name: "volta", at: []string{".volta"}, env: []string{"VOLTA_HOME"}, show: []string{"bin", "tools", "layout.v*"}, set: "VOLTA_HOME"},
 	{name: "sdkman", at: []string{".sdkman"}, env: []string{"SDKMAN_DIR"}, show: []string{"candidates"}},
 	{name: "asdf", at: []string{".asdf"}, env: []string{"ASDF_DATA_DIR", "ASDF_DIR"}, show: strings.Fields("shims bin installs lib plugins ../.tool-versions"), set: "ASDF_DATA_DIR"},
-	{name: "mise", at: []string{".local/share/mise"}, env: []string{"MISE_DATA_DIR"}, show: []string{"shims", "installs"}, set: "MISE_DATA_DIR"},
+	{name: "mise", at: []string{".local/share/mise"}, env: []string{"MISE_DATA_DIR"}, show: []string{"shims", "installs"}, set: "MISE_DATA_DIR", files: []string{"MISE_GLOBAL_CONFIG_FILE=.config/mise/config.toml"}},
 	{name: "pipx", at: []string{"pipx"}, env: []string{"PIPX_HOME"}, below: "venvs/*", show: []string{".", "../../shared"}},
 	{name: "uv tools", at: []string{".local/share/uv"}, below: "tools/*", env: []string{"UV_TOOL_DIR"}, show: []string{"."}},
 	{name: "uv python", at: []string{".local/share/uv"}, below: "python/*", env: []string{"UV_PYTHON_INSTALL_DIR"}, show: []string{"."}},

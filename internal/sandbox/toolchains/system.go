@@ -15,6 +15,10 @@ func SystemDirs() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"}
 }
 
+// besideSystem is what programs of the system need that distributions keep elsewhere: the gems
+// of Debian, whose programs lie in /usr/local/bin, and the certificates of openSUSE.
+var besideSystem = []string{"/var/lib/gems", "/var/lib/ca-certificates"}
+
 // SystemBin is where programs of the system lie, in the order of the search.
 func SystemBin() []string {
 	return []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}

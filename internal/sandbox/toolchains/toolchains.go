@@ -80,6 +80,9 @@ func (m Machine) Find() Set {
 	if filepath.IsAbs(m.Home) && f.finds("rustup", "cargo") {
 		f.take(filepath.Join(m.Home, ".rustup"), variable)
 	}
+	for _, dir := range besideSystem {
+		f.show(dir)
+	}
 	for _, dir := range []string{"/usr/local/bin", "/usr/local/sbin"} {
 		f.look(dir, true)
 	}
@@ -181,10 +184,28 @@ func (f *finder) install(l layout, root string) {
 			f.out.Env = append(f.out.Env, kv)
 		}
 	}
+	for _, file := range l.files {
+		f.setFile(file)
+	}
 	for _, path := range l.leads {
 		if path = f.resolve(filepath.Join(root, path)); f.exists(path) {
 			f.take(path, variable)
 		}
+	}
+}
+
+// setFile adds settings that a layout names, and the variable by which they are found.
+func (f *finder) setFile(file string) {
+	name, below, _ := strings.Cut(file, "=")
+	path := filepath.Join(f.Home, below)
+	for _, kv := range f.Env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok && value != "" {
+			path = filepath.Clean(value)
+		}
+	}
+	if kv := name + "=" + path; filepath.IsAbs(path) && f.exists(path) && !slices.Contains(f.out.Env, kv) {
+		f.show(path)
+		f.out.Env = append(f.out.Env, kv)
 	}
 }
 

@@ -84,6 +84,12 @@ const besideTools = `
 	/home/ann/.local/share/mise/shims/node -> /home/ann/.local/bin/mise
 	/home/ann/.local/share/mise/installs/node/22/bin/node
 	/home/ann/.local/share/mise/state
+	/home/ann/.config/mise/config.toml
+	/home/ann/.config/mise/other
+	/home/ann/.volta/bin/node
+	/home/ann/.volta/tools/image/node/22/bin/node
+	/home/ann/.volta/layout.v4
+	/home/ann/.volta/hooks.json
 	/home/ann/.local/share/keyrings/login
 	/home/ann/.local/share/pipx/venvs/black/bin/black: #!/home/ann/.local/share/pipx/venvs/black/bin/python
 	/home/ann/.local/share/pipx/venvs/black/bin/python -> /home/ann/.local/share/uv/python/cpython-3.12/bin/python3
@@ -104,6 +110,7 @@ const besideTools = `
 	/home/bob/.cargo/bin/cargo
 	/home/bob/.cargo/credentials
 	/home/bob/.azure/bin/bicep
+	/opt/mise.toml
 	/opt/node/bin/node
 	/opt/node/lib/node_modules/npm/x
 	/opt/node/include/node/node.h
@@ -161,8 +168,17 @@ func TestToolchains(t *testing.T) {
 			want: home + "/.asdf/shims " + home + "/.asdf/installs",
 		},
 		{
-			path: home + "/.local/share/mise/shims", set: "MISE_DATA_DIR=" + home + "/.local/share/mise",
-			want: home + "/.local/share/mise/shims " + home + "/.local/share/mise/installs " + home + "/.local/bin/mise",
+			path: home + "/.local/share/mise/shims", set: "MISE_DATA_DIR=" + home + "/.local/share/mise MISE_GLOBAL_CONFIG_FILE=" + home + "/.config/mise/config.toml",
+			want: home + "/.local/share/mise/shims " + home + "/.local/share/mise/installs " + home + "/.local/bin/mise " + home + "/.config/mise/config.toml",
+		},
+		{
+			path: home + "/.local/share/mise/shims", env: "MISE_GLOBAL_CONFIG_FILE=/opt/mise.toml",
+			set:  "MISE_DATA_DIR=" + home + "/.local/share/mise MISE_GLOBAL_CONFIG_FILE=/opt/mise.toml",
+			want: home + "/.local/share/mise/shims " + home + "/.local/share/mise/installs " + home + "/.local/bin/mise /opt/mise.toml",
+		},
+		{
+			path: home + "/.volta/bin", set: "VOLTA_HOME=" + home + "/.volta",
+			want: home + "/.volta/bin " + home + "/.volta/tools " + home + "/.volta/layout.v4",
 		},
 		{
 			path: home + "/.local/bin",
@@ -213,6 +229,9 @@ func TestToolchainsOfHostedImage(t *testing.T) {
 		/usr/bin/google-chrome-stable -> /opt/google/chrome/google-chrome
 		/opt/google/chrome/google-chrome
 		/opt/google/other
+		/var/lib/gems/3.1.0/gems/rake/x
+		/var/lib/ca-certificates/ca-bundle.pem
+		/var/lib/other/x
 		/usr/bin/pwsh -> /opt/microsoft/powershell/7/pwsh
 		/opt/microsoft/powershell/7/pwsh
 		/usr/local/bin/ansible -> /opt/pipx_bin/ansible
@@ -255,7 +274,7 @@ func TestToolchainsOfHostedImage(t *testing.T) {
 		"/home/runner/.cargo/bin", "/home/runner/.config/composer/vendor", "/home/runner/.dotnet/tools", "/home/runner/.local/bin", "/home/runner/.nvm/versions",
 		"/home/runner/.rustup/settings.toml", "/home/runner/.rustup/toolchains",
 		"/opt/google/chrome", "/opt/hostedtoolcache/go/1.24.0/x64", "/opt/hostedtoolcache/go/1.25.1/x64", "/opt/microsoft/powershell/7",
-		"/opt/pipx/shared", "/opt/pipx/venvs/ansible", "/opt/pipx_bin",
+		"/opt/pipx/shared", "/opt/pipx/venvs/ansible", "/opt/pipx_bin", "/var/lib/ca-certificates", "/var/lib/gems",
 	}
 	if diff := cmp.Diff(want, got.Read); diff != "" {
 		t.Error(diff)
