@@ -146,8 +146,8 @@ func (d *document) put(s Suite, o Outcome, evidence, wd string) {
 	})
 }
 
-// noTests is what is said of a run that has not reported a test.
-const noTests = "the test runner reported no tests"
+// NoTests is what is said of a run that has not reported a test.
+const NoTests = "the test runner reported no tests"
 
 func (d *document) Gap() (why string, much bool) {
 	switch {
@@ -156,7 +156,7 @@ func (d *document) Gap() (why string, much bool) {
 	case d.cut:
 		return d.err.Error(), true
 	case d.none:
-		return noTests, false
+		return NoTests, false
 	}
 	return "", false
 }
@@ -189,7 +189,7 @@ func (d *document) Rest() string {
 	case d.err != nil && len(d.data) > 0:
 		return "the results cannot be read: " + d.err.Error()
 	case d.none:
-		return noTests
+		return NoTests
 	}
 	return ""
 }

@@ -195,7 +195,7 @@ func (g *goStream) None() bool { return false }
 
 func (g *goStream) Gap() (why string, much bool) {
 	if len(g.packages) == 0 {
-		return noTests, false
+		return NoTests, false
 	}
 	return "", false
 }

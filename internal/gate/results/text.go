@@ -131,6 +131,24 @@ func FailureLine(output string) string {
 	return string(line[:min(len(line), 200)])
 }
 
+// foundNone is a line by which a runner says that there are no tests to run: those of Python, of Node.js, of Ruby,
+// of PHP, of Elixir, of the JVM, of .NET, of cargo-nextest and of CTest.
+var foundNone = pattern.New(`(?i)\b(?:no (?:valid )?(?:tests?|test files|test suites?|specs?|examples) (?:found|(?:were |was )?executed|ran|were found|is available|to run|specified)\b|there are no tests to run|couldn.t find any files to test|ran 0 tests|found 0 tests|did not discover any tests|did not match any (?:file|directory)|test directory .*not found|file or directory not found)`)
+
+// FoundNone says of what a command printed that its runner found no test to run, and that nothing was wrong before.
+func FoundNone(output string) bool {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
+		switch {
+		case foundNone.MatchString(line):
+			return true
+		case complaint.MatchString(line), crashed.MatchString(line):
+			return false
+		}
+	}
+	return false
+}
+
 // JoinOutput puts one output behind another.
 func JoinOutput(a, b string) string {
 	if a != "" && b != "" && !strings.HasSuffix(a, "\n") {

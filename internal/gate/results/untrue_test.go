@@ -23,7 +23,7 @@ func TestUntrueResults(t *testing.T) {
 		"JUnit: passed, then failed":       {junit, `<testsuite>` + passes + `</testsuite><testsuite>` + fails + `</testsuite>`, "c a fail; c pass", ""},
 		"JUnit: more counted":              {junit, `<testsuite failures="1">` + passes + `</testsuite>`, "c a pass; c pass", "they count 1 failures and report 0"},
 		"JUnit: fewer counted":             {junit, `<testsuite failures="0">` + fails + `</testsuite>`, "c a fail; c pass", ""},
-		"JUnit: none":                      {junit, `<testsuite/>`, "", noTests},
+		"JUnit: none":                      {junit, `<testsuite/>`, "", NoTests},
 		"pytest fails as a whole":          {Documented(ParsePytest), `<testsuite errors="1"><testcase classname="pytest" name="internal"><error message="internal error">x</error></testcase></testsuite>`, "", "pytest failed as a whole"},
 		"pytest collects nothing":          {Documented(ParsePytest), `<testsuite errors="1"><testcase classname="" name="" file=""><error message="collection failure">x is deprecated</error></testcase></testsuite>`, "", "pytest failed as a whole: x is deprecated"},
 		"PHPUnit ended it by a warning":    {junit, `<testsuite><testcase classname="c" name="a"><warning>no</warning></testcase><testcase classname="d" name="a"/></testsuite>`, "c a skip; c pass; d a pass; d pass", ""},
@@ -36,8 +36,8 @@ func TestUntrueResults(t *testing.T) {
 		"TAP: fewer than planned":          {Grouped(ParseTAP), "1..2\nok 1 - a\n", "TAP a pass; TAP pass", "2 results are planned and 1 are there"},
 		"TAP: failed, then passed":         {Grouped(ParseTAP), "1..2\nnot ok 1 - a\nok 2 - a\n", "TAP a fail; TAP pass", ""},
 		"TAP: a second plan":               {Grouped(ParseTAP), "1..2\nok 1 - a\n1..1\n", "TAP a pass; TAP pass", "2 results are planned"},
-		"nothing, with success":            {Numbered(ParseJest), "", "", noTests},
-		"go test of packages without name": {func(unit string) Collector { return newGoStream(unit) }, "", "", noTests},
+		"nothing, with success":            {Numbered(ParseJest), "", "", NoTests},
+		"go test of packages without name": {func(unit string) Collector { return newGoStream(unit) }, "", "", NoTests},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,8 @@ func (r *Reader) GoneFromHead(name string) bool {
 }
 
 // Untested says why a command of the head finds no test, where that is none of its failures: the change
-// takes the last files of tests out of its folder, or brings the command before any. Empty: it has some.
+// takes the last tests out of its folder, or brings the command before any. Those inside of sources count, too.
+// Empty: it has some.
 func (r *Reader) Untested(c ecosystem.Command) string {
 	eco := languages.Named(c.Eco)
 	if eco == nil || eco.IsTest == nil || r.Plans[results.Base] == nil || r.Plans[results.Head] == nil {
@@ -53,7 +54,7 @@ func (r *Reader) Untested(c ecosystem.Command) string {
 	}
 	tests := func(side results.Side) bool {
 		return slices.ContainsFunc(r.Plans[side].Files, func(f string) bool {
-			return ecosystem.Inside(c.Unit, f) && eco.IsTest(f) && path.Base(f) != "conftest.py" && path.Base(f) != "__init__.py"
+			return ecosystem.Inside(c.Unit, f) && (eco.IsTest(f) && path.Base(f) != "conftest.py" && path.Base(f) != "__init__.py" || r.testsInside(side, eco, f))
 		})
 	}
 	switch {
@@ -65,6 +66,19 @@ func (r *Reader) Untested(c ecosystem.Command) string {
 		return "the change brings no tests to " + c.Unit
 	}
 	return ""
+}
+
+// testsInside says whether a source of a side has tests among what it is made of.
+func (r *Reader) testsInside(side results.Side, eco *ecosystem.Ecosystem, name string) bool {
+	if eco.Classes.Parts == nil || !eco.IsSource(name) {
+		return false
+	}
+	src, err := ecosystem.ReadInTree(r.dir(side), name)
+	if err != nil {
+		return false
+	}
+	tests, _ := eco.Classes.Parts(string(src))
+	return classes.MayTest([]byte(tests))
 }
 
 // Wanting returns what says of a failed test whether it wants what only the

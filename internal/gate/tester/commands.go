@@ -68,7 +68,7 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	if why == "" && (!step.Failed() || failed && !step.Stopped()) {
 		return step
 	}
-	if step.NoTests && !step.Stopped() && side == results.Head {
+	if step.NoTests && side == results.Head && foundNone(why, step) {
 		if why := t.Sides.Untested(c); why != "" {
 			t.Note("%s: that %q finds none there is no failure", why, strings.TrimSpace(c.Typed()))
 			return step
@@ -86,6 +86,12 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	}
 	suite[results.ID{Unit: c.Unit, Command: c.Label()}] = test
 	return step
+}
+
+// foundNone says of a run without a test, of whose results why says what is wrong with them, whether it had
+// nothing to run: it ended well, or its runner says so. What does not compile, or is ended, runs no test either.
+func foundNone(why string, step ecosystem.Step) bool {
+	return !step.Stopped() && (why == "" || why == results.NoTests) && (!step.Failed() || results.FoundNone(step.Output))
 }
 
 // A beginning is the first of what a command prints.

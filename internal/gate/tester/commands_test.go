@@ -2,6 +2,8 @@ package tester
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,6 +51,49 @@ func TestAsCommand(t *testing.T) {
 			}
 			if much := len(tt.data) > results.MaxDocument; much != (len(*said) == 1) {
 				t.Errorf("not covered: %q", *said)
+			}
+		})
+	}
+}
+
+// TestAsCommandUntested: that a project which the change brings finds no test is no failure where its runner says so.
+// What does not compile, crashes or is no document of results ran none either, and fails.
+func TestAsCommandUntested(t *testing.T) {
+	t.Parallel()
+	const none, failed = "", "tests fail!"
+	for what, tt := range map[string]struct {
+		eco, output string
+		exit        int
+		src, want   string
+	}{
+		"pytest":                      {"Python", "collected 0 items\n\n============ no tests ran in 0.01s ============\n", 5, "", none},
+		"unittest":                    {"Python", "\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n", 5, "", none},
+		"pytest without its folder":   {"Python", "ERROR: file or directory not found: tests\n\nno tests ran in 0.00s\n", 4, "", none},
+		"jest":                        {"Node.js", "No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0\nnpm error code 1\n", 1, "", none},
+		"mocha":                       {"Node.js", "Error: No test files found: \"test\"\n", 1, "", none},
+		"phpunit":                     {"PHP", "PHPUnit 10.5 by Sebastian Bergmann and contributors.\n\nNo tests executed!\n", 1, "", none},
+		"none, with success":          {"Rust", "running 0 tests\n", 0, "fn main() {}\n", none},
+		"none of those in a source":   {"Rust", "running 0 tests\n", 0, "#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}\n", "tests not_run!"},
+		"tests that do not compile":   {"Rust", "error[E0425]: cannot find function `twice` in this scope\nerror: could not compile `gen`\n", 101, "fn main() {}\n", failed},
+		"a test that ends the run":    {"Rust", "running 1 test\nerror: test failed, to rerun pass `--bin gen`\n", 101, "fn main() {}\n", failed},
+		"a conftest that is broken":   {"Python", "ImportError while loading conftest 'conftest.py'.\nE   ModuleNotFoundError: No module named 'x'\n", 4, "", failed},
+		"an internal error":           {"Python", "INTERNALERROR> ValueError: x\n\n======== no tests ran in 0.01s ========\n", 3, "", failed},
+		"settings that are broken":    {"Node.js", "Error: Cannot find module 'ts-jest'\nNo tests found\n", 1, "", failed},
+		"a program that is not there": {"Node.js", "sh: 1: jest: not found\n", 127, "", failed},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			tests, said := tester()
+			tests.Sides.Head = &workspace.Tree{Dir: t.TempDir()}
+			if err := os.WriteFile(filepath.Join(tests.Sides.Head.Dir, "main.rs"), []byte(tt.src), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tests.Sides.Plans = map[results.Side]*sides.Plan{results.Base: {}, results.Head: {Files: []string{"main.rs"}}}
+			d := results.Documented(results.ParseJest)(".")
+			s := d.Suite("E1", "")
+			tests.asCommand(results.Head, s, ecosystem.Command{Eco: tt.eco, Unit: ".", Text: "tests"}, d, ecosystem.Step{Evidence: "E1", Exit: tt.exit, Output: tt.output}, "")
+			if got := suites.Statuses(s); got != tt.want || (len(*said) == 1) != (tt.want == none) {
+				t.Errorf("%q, %q; want %q", got, *said, tt.want)
 			}
 		})
 	}
