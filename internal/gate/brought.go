@@ -33,7 +33,8 @@ func (r *runner) remadeData() {
 }
 
 // bringsMade does not believe results where the change brings files that the base's own tests
-// write: what calls them, such as make, may take them for done.
+// write: what calls them, such as make, may take them for done. Nor does it where it brings those by which
+// setup or build of the base let its tests be run.
 func (r *runner) bringsMade() {
 	left := r.madeByTests()
 	var brought []string
@@ -44,5 +45,8 @@ func (r *runner) bringsMade() {
 	}
 	if len(brought) > 0 {
 		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what the base's tests make: "+results.Listed(brought, 3))
+	}
+	if why := r.sides.RunnersBrought(r.executor.MadeAgain); why != "" {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, why)
 	}
 }

@@ -129,7 +129,7 @@ func sortedKeys(m map[int]string) []int {
 var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
 	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
 	`|(diff|cmp|[ef]?grep|g?awk|sed|expr|sh|bash|dash|python3?|node|np[mx]|cargo|go|ruby|php|perl|jq|pytest|valgrind)` + // on a PATH that has a folder of the tree
-	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*)` +
+	`|vendor/(bin/((simple-)?phpunit|pest)|phpunit/.*|bundle/.*)|\.phpunit/.*` +
 	`|src/(\w*[mM]ain/)?(resources/)?(META-INF/services/(org\.(junit|testng|spockframework|mockito|assertj)|io\.kotest)[^/]*|junit-platform\.properties|kotest\.properties|mockito-extensions/[^/]+)` +
 	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
 

@@ -75,6 +75,7 @@ func TestMarks(t *testing.T) {
 	for name, want := range map[string]bool{
 		"node_modules/.bin/node": true, "packages/a/node_modules/.bin/cat": true, "node_modules/mocha/bin/mocha.js": true, ".venv/bin/python": true,
 		"pytest.py": true, "src/sitecustomize.py": true, "unittest/__init__.py": true, "vendor/bin/phpunit": true,
+		"vendor/bin/simple-phpunit": true, "bin/.phpunit/phpunit-9.6-0/phpunit": true, ".phpunit.cache/test-results": false,
 		"node_modules/left-pad/index.js": false, "tests/test_pytest.py": false, "src/venv.py": false, "tests/unittests/a.py": false,
 		"scripts/diff": true, "diff": true, "scripts/diff.py": false, "src/main/resources/META-INF/services/org.junit.jupiter.api.extension.Extension": true,
 		"src/main/resources/junit-platform.properties": true, "src/main/resources/META-INF/services/java.sql.Driver": false,

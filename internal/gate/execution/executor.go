@@ -34,6 +34,7 @@ type Executor struct {
 	prepared    map[results.Side]*Snapshot
 	rewrote     map[results.Side]map[string]ecosystem.Command
 	made        map[string]bool           // files that setup and build of the base write, by path
+	again       map[string]bool           // files that the change adds, and whether its setup and build made them
 	left        map[string]bool           // files that tests of the base write that count as one
 	remade      map[results.Side][]string // tracked files that setup and build have made otherwise
 	fetches     map[string]bool           // evidence of commands that fetched
@@ -50,6 +51,7 @@ func New(m Machine, j Job) *Executor {
 		prepared: map[results.Side]*Snapshot{},
 		rewrote:  map[results.Side]map[string]ecosystem.Command{},
 		made:     map[string]bool{},
+		again:    map[string]bool{},
 		left:     map[string]bool{},
 		remade:   map[results.Side][]string{},
 		fetches:  map[string]bool{},

@@ -131,6 +131,10 @@ func (e *Executor) lay(ctx context.Context, tree *workspace.Tree, puts []workspa
 	return tree.Overlay(ctx, commit, paths)
 }
 
+// MadeAgain says whether setup or build of the head has made a file which the change adds, so that the
+// change's own is used nowhere.
+func (e *Executor) MadeAgain(name string) bool { return e.again[name] }
+
 // WithoutMade takes files out of the head's tree that the change adds and the base's build makes,
 // so that its own build makes them again. put puts those back that it did not make.
 func (e *Executor) WithoutMade(ctx context.Context, changed []change.File) (put func(context.Context) error, err error) {
@@ -151,6 +155,7 @@ func (e *Executor) WithoutMade(ctx context.Context, changed []change.File) (put 
 	return func(ctx context.Context) error {
 		left := slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
 			_, err := os.Lstat(filepath.Join(e.Head.Dir, filepath.FromSlash(name)))
+			e.again[name] = err == nil
 			return err == nil
 		})
 		if len(left) == 0 {

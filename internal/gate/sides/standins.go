@@ -3,6 +3,7 @@ package sides
 import (
 	"cmp"
 	"context"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -74,6 +75,49 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 	}
 	return out
+}
+
+// RunnersBrought is the same reason for files that a command calls which runs tests on the base: there
+// something made them that is no part of the tree, such as Composer in the folder of its programs. The head
+// can have such a command lead elsewhere, too. made says of a file that the head's own build made it anyway.
+// Empty: there are none.
+func (r *Reader) RunnersBrought(made func(name string) bool) string {
+	base, head := r.Plans[results.Base], r.Plans[results.Head]
+	calls := func(c ecosystem.Command, most int, name string) bool {
+		words := ecosystem.CalledIn(c.Text)
+		for i, w := range words[:min(most, len(words))] {
+			if (i > 0 || strings.Contains(w, "/")) && path.Join(c.Unit, w) == name {
+				return true
+			}
+		}
+		return false
+	}
+	var out []string
+	for _, f := range r.Change.Files {
+		if f.Status == change.Deleted || f.Status == change.Modified || classes.ReplacesRunner(f.Path) || made(f.Path) {
+			continue
+		}
+		if slices.ContainsFunc(base.Test, func(c ecosystem.Command) bool {
+			elsewhere := func(h ecosystem.Command) bool { return SameRun(c, h) && calls(h, 1, f.Path) }
+			return r.passesOnBase(c) && (calls(c, math.MaxInt, f.Path) || slices.ContainsFunc(head.Test, elsewhere))
+		}) {
+			out = append(out, f.Path)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return standInReasons[ofRunner] + results.Listed(out, 5)
+}
+
+// passesOnBase says whether a test passed that a command of the base reported.
+func (r *Reader) passesOnBase(c ecosystem.Command) bool {
+	for id, t := range r.Suites[results.Base] {
+		if t.Status == results.Passed && id.Unit == c.Unit && (t.Eco == c.Eco || id.Command == c.Label()) {
+			return true
+		}
+	}
+	return false
 }
 
 // movedIn are the packages that a file of the change takes from elsewhere than the base does,
