@@ -230,10 +230,11 @@ func TestFind(t *testing.T) {
 				"u/mix.exs": "def project, do: [apps_path: \"apps\"]", "u/apps/a/mix.exs": "", "u/apps/a/test/a_test.exs": "", "u/tool/mix.exs": "", "u/tool/test/a_test.exs": "",
 				"n/All.sln": `Project("{9A}") = "A.Tests", "a\A.Tests\A.Tests.csproj", "{1}"`, "n/a/A.Tests/A.Tests.csproj": "", "n/a/A.sln": `Project("{9A}") = "A.Tests", "A.Tests\A.Tests.csproj", "{1}"`,
 				"n/b/B.slnx": `<Solution><Project Path="B.Tests/B.Tests.csproj" /></Solution>`, "n/b/B.Tests/B.Tests.csproj": "", "n/c/C.Tests/C.Tests.csproj": "", "n/c/C/C.csproj": "",
+				"n/d/D.Specs/D.Specs.csproj": `<PackageReference Include="NUnit" Version="4.0.1" />`, "n/d/D/D.csproj": "", "n/e/e2etests/e2etests.csproj": "",
 			},
 			want: "Rust in r: no cargo on this machine\nRust in r/plugin: no cargo on this machine\n" +
 				"Java in g: no java on this machine\nJava in g/tool: no java on this machine\nJava in m: no java on this machine\nJava in m/android: no java on this machine\nJava in m/gone: no java on this machine\n" +
-				".NET in n: no dotnet on this machine\n.NET in n/b: no dotnet on this machine\n.NET in n/c/C.Tests: no dotnet on this machine\n" +
+				".NET in n: no dotnet on this machine\n.NET in n/b: no dotnet on this machine\n.NET in n/c/C.Tests: no dotnet on this machine\n.NET in n/d/D.Specs: no dotnet on this machine\n.NET in n/e/e2etests: no dotnet on this machine\n" +
 				"Elixir in u: no mix on this machine\nElixir in u/tool: no mix on this machine\nElixir in x: no mix on this machine\nElixir in x/installer: no mix on this machine\n",
 		},
 		"Pest, which PHPUnit does not read": {

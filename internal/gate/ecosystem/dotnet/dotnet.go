@@ -18,9 +18,10 @@ func dotnetClasses() ecosystem.ClassTable {
 	return ecosystem.ClassTable{
 		Steering: ecosystem.Called("*.runsettings", "xunit.runner.json", "testconfig.json"),
 		Test: func(name string, _ []byte) bool {
-			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
+			return isSource(name) && isTestName(name)
 		},
-		Holds: ecosystem.WhereWritten(nil, dotnetHolds, dotnetTested),
+		Holds:    ecosystem.WhereWritten(nil, dotnetHolds, dotnetTested),
+		ForTests: ofTestProject,
 	}
 }
 
@@ -33,10 +34,8 @@ func New() *ecosystem.Ecosystem {
 		Fetched:  []string{".nuget/packages"},
 		Find:     findDotnetProjects,
 		Classes:  dotnetClasses(),
-		IsTest: func(name string) bool {
-			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
-		},
-		IsSource: func(name string) bool { return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) },
+		IsTest:   func(name string) bool { return isSource(name) && isTestName(name) },
+		IsSource: isSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{".sln", ".slnx", ".csproj", ".fsproj", ".vbproj", ".props", ".targets"}, path.Ext(name)) ||
 				slices.Contains([]string{"global.json", "packages.lock.json", "NuGet.config", "nuget.config"}, path.Base(name))
@@ -56,8 +55,45 @@ var (
 	dotnetHolds   = pattern.New(`(?mi)^\s*(?:using|open|imports)\s+(?:Xunit|NUnit\.Framework|Microsoft\.VisualStudio\.TestTools)`)
 	dotnetTested  = pattern.New(`(?m)\[(?:\w+[,(][^\]]*|\s*)?<?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b`)
 	dotnetTests   = pattern.New(`(?:(?i:(?:^|[/._-])(?:unit|integration)?tests?)|Tests?)(?:/|\.[cfv][sb]$)`) // as a word of its own
+	dotnetJoined  = pattern.New(`(?:^|[._-])([a-z0-9]{2,}tests)(?:\.[cfv][sb])?$`)                           // as the end of one, in the plural
 	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
 )
+
+func isSource(name string) bool {
+	return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name))
+}
+
+// isTestName says whether a file is one of tests by its name, or by that of a folder which it is in.
+func isTestName(name string) bool {
+	return dotnetTests.MatchString(name) || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		m := dotnetJoined.FindStringSubmatch(part)
+		return m != nil && !slices.Contains(otherWords, m[1])
+	})
+}
+
+// otherWords end as tests do.
+var otherWords = strings.Fields("contests protests attests detests")
+
+// A project of tests, and one that others have as a package
+// (https://learn.microsoft.com/dotnet/core/project-sdk/msbuild-props#istestproject).
+var (
+	testProject = pattern.New(`(?i)<PackageReference\s[^>]*\b(?:Include|Update)="(?:Microsoft\.NET\.Test\.Sdk|xunit|xunit\.v3|NUnit|MSTest|MSTest\.TestFramework|TUnit)"|\bSdk="MSTest\.Sdk\b|<IsTestProject>\s*true\s*</`)
+	noneOfTests = pattern.New(`(?i)<IsTestProject>\s*false\s*</|<PackageId>|<GeneratePackageOnBuild>\s*true\s*</`)
+)
+
+func isTestProject(src []byte) bool { return testProject.Match(src) && !noneOfTests.Match(src) }
+
+// ofTestProject says whether a source is in a project of tests, which is called as its folder.
+func ofTestProject(name string, read func(string) []byte) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		for _, ext := range []string{".csproj", ".fsproj", ".vbproj"} {
+			if src := read(path.Join(dir, path.Base(dir)+ext)); src != nil {
+				return isTestProject(src)
+			}
+		}
+	}
+	return false
+}
 
 // A project in a solution, of the old format and of the one in XML.
 var inSln = pattern.New(`(?m)^\s*Project\("[^"]*"\)\s*=\s*"[^"]*",\s*"([^"]+\.\w+proj)"|<Project\s[^>]*\bPath="([^"]+)"`)
@@ -93,7 +129,10 @@ func findDotnetProjects(s *ecosystem.Survey) []ecosystem.Project {
 	}
 	depth := func(a, b string) int { return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")) }
 	sorted.By(solutions, depth) // those above first
-	projects = slices.DeleteFunc(projects, func(f string) bool { return !dotnetTests.MatchString(f) })
+	tests := func(f string) bool {
+		return isTestName(f) || strings.HasSuffix(f, "proj") && s.Has(".", f) && isTestProject(s.Read(".", f))
+	}
+	projects = slices.DeleteFunc(projects, func(f string) bool { return !tests(f) })
 	whole := len(solutions) == 0
 	parts := map[string]bool{} // projects of solutions that are found
 	var out []ecosystem.Project
@@ -101,8 +140,8 @@ func findDotnetProjects(s *ecosystem.Survey) []ecosystem.Project {
 		dir := path.Dir(f)
 		around := slices.ContainsFunc(out, func(p ecosystem.Project) bool { return ecosystem.Inside(p.Dir, dir) })
 		named := inSolution(s, f)
-		apart := slices.ContainsFunc(named, func(p string) bool { return !parts[p] && dotnetTests.MatchString(p) && s.Has(".", p) })
-		if around && (whole || !apart || slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !s.Apart(dir, func(name string) bool { return dotnetTests.MatchString(path.Join(dir, name)) })) {
+		apart := slices.ContainsFunc(named, func(p string) bool { return !parts[p] && s.Has(".", p) && tests(p) })
+		if around && (whole || !apart || slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !s.Apart(dir, func(name string) bool { return tests(path.Join(dir, name)) })) {
 			continue
 		}
 		for _, p := range named {
