@@ -73,5 +73,5 @@ func ParseModules(data []byte) ([]Outcome, error) {
 	return out, nil
 }
 
-// reportFolder is where Surefire and Gradle keep the reports of a module, below it.
-var reportFolder = pattern.New(`/[^/]+/(?:surefire-reports|test-results)/.*$`)
+// reportFolder is where Surefire, ScalaTest and Gradle keep the reports of a module, below it.
+var reportFolder = pattern.New(`/[^/]+/(?:surefire-reports|scalatest-reports|test-results)/.*$`)

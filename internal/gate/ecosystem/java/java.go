@@ -183,20 +183,44 @@ func mavenProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	p.Build = []ecosystem.Command{ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting(tool + " -B -q -o" + repo + " test-compile -Dmaven.test.skip=true")}
 	// A failed test must not end a module: those that depend on it would be left out. What failed
 	// else does, and is said apart from the tests.
-	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=true -Dsurefire.skipAfterFailureCount=0 --fail-at-end", mavenStatus, "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
+	status, reports := mavenStatus(""), "*/surefire-reports/TEST-*.xml"
+	if runsScalaTest(s, dir) {
+		status, reports = mavenStatus(scalaTestStatus), reports+"' -o -path '*/scalatest-reports/TEST-*.xml"
+	}
+	p.Test = []ecosystem.Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=true -Dsurefire.skipAfterFailureCount=0 --fail-at-end", status, reports, "JUnit XML of Surefire",
 		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
 	noteStops(s, &p, stopsMaven, "pom.xml")
 	return p
 }
 
 // mavenStatus runs a call of Maven that fails for no test, and says so in the results where it fails
-// nevertheless. Surefire before 2.21 ignores a crash of the tests' process, too. The call fails
-// as it would have without the setting where a test does.
-func mavenStatus(text string) string {
-	return text + ` | command -p tee "$RESULTS_DIR/said"; status=${PIPESTATUS[0]}
-if command -p grep -qE 'The forked VM terminated without|There was a timeout or other error in the fork' "$RESULTS_DIR/said"; then status=1; fi
-if [ $status -ne 0 ]; then printf '<?ended %s?>\n' $status > "$RESULTS"; fi
-if [ $status -eq 0 ] && command -p grep -qF 'There are test failures' "$RESULTS_DIR/said"; then status=1; fi`
+// nevertheless. Surefire before 2.21 ignores a crash of the tests' process, too, and frontend-maven-plugin
+// tests that it reports nowhere. The call fails as it would have without the setting where a test does. more
+// is what other plugins of the build want, which obey the setting.
+func mavenStatus(more string) func(text string) string {
+	return func(text string) string {
+		return text + ` | command -p tee "$RESULTS_DIR/said"; status=${PIPESTATUS[0]}; failed=0
+if command -p grep -qE 'The forked VM terminated without|There was a timeout or other error in the fork|^Failed to run task: ' "$RESULTS_DIR/said"; then status=1; fi
+` + more + `if [ $status -ne 0 ]; then printf '<?ended %s?>\n' $status > "$RESULTS"; fi
+if [ $status -eq 0 ] && { [ $failed -ne 0 ] || command -p grep -qF 'There are test failures' "$RESULTS_DIR/said"; }; then status=1; fi`
+	}
+}
+
+// scalaTestStatus is what scalatest-maven-plugin wants, which says nothing else of what fails: its reports
+// are there where the build asks for them, and have no suite that was aborted
+// (https://www.scalatest.org/user_guide/using_the_scalatest_maven_plugin). Surefire's name no host.
+const scalaTestStatus = `if command -p grep -qE '\*\*\* ([0-9]+ [A-Z]+ )?ABORTED \*\*\*' "$RESULTS_DIR/said"; then status=1; fi
+if command -p grep -qE '\*\*\* ([0-9]+ [A-Z]+ )?FAILED \*\*\*' "$RESULTS_DIR/said"; then
+failed=1
+if ! find . -path '*-reports/TEST-*.xml' -type f -exec grep -lE '(^|[[:space:]])hostname="' {} + | command -p grep -q .; then status=1; fi
+fi
+`
+
+// runsScalaTest says whether a build of Maven has a plugin that runs tests of ScalaTest.
+func runsScalaTest(s *ecosystem.Survey, dir string) bool {
+	return slices.ContainsFunc(s.Below(dir), func(f string) bool {
+		return path.Base(f) == "pom.xml" && !ecosystem.IgnoredDir(path.Dir(f)) && strings.Contains(pomComment.ReplaceAllString(string(s.Read(dir, f)), ""), "scalatest-maven-plugin")
+	})
 }
 
 // ownStatus runs a call that fails where a test does.
@@ -250,7 +274,7 @@ const gradleNone = `allprojects { tasks.withType(Test) { ignoreFailures = true; 
 // run so that it leaves its exit code in status.
 func javaTests(dir, text string, call func(text string) string, where, name string, only func(class string) string) ecosystem.Command {
 	build := func(c ecosystem.Command, text string) ecosystem.Command {
-		find := `find . -path '` + where + `' -type f`
+		find := `find . \( -path '` + where + `' \) -type f`
 		c = c.Reporting(`status=0; `+call(text)+`; `+find+` | LC_ALL=C sort | while IFS= read -r f; do printf '<?module %s?>\n' "$f"; cat "$f"; done >> "$RESULTS"; exit $status`,
 			find+" -exec rm -f {} +") // not those of a run before
 		c.Text = text

@@ -10,7 +10,7 @@ import (
 // that reports it.
 func TestPlant(t *testing.T) {
 	t.Parallel()
-	maven := javaTests(".", "mvn test", mavenStatus, "x", "JUnit XML of Maven", func(class string) string { return " -Dtest=" + class })
+	maven := javaTests(".", "mvn test", mavenStatus(""), "x", "JUnit XML of Maven", func(class string) string { return " -Dtest=" + class })
 	trees.Plant(t, New(), map[string]string{
 		"src/test/java/m/CalcTest.java":       "package m;\nimport org.junit.Test;\npublic class CalcTest { CalcTest() {} @Test public void adds() {} }\n",
 		"src/test/java/m/TestCalc.java":       "package m;\nimport org.junit.jupiter.api.Test;\nclass TestCalc { @Test void adds() {} }\n",
