@@ -5,6 +5,7 @@ package arms
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/gate/tester"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -292,7 +294,7 @@ func (a *Arm) limited(c ecosystem.Command) ecosystem.Command {
 	return a.on.Tests.Limited(results.Head, c)
 }
 
-// runOther runs a command. Where it could run no test, files of the arm that the
+// runOther runs a command. Where it could run no test, or none of a module, files of the arm that the
 // runner names are taken out, so that the others say something.
 func (a *Arm) runOther(ctx context.Context, c ecosystem.Command) (results.Suite, error) {
 	for round := 0; ; round++ {
@@ -303,14 +305,44 @@ func (a *Arm) runOther(ctx context.Context, c ecosystem.Command) (results.Suite,
 		suite.SetEcosystem(c.Eco)
 		a.Evidence = append(a.Evidence, step.Evidence)
 		whole := suite[results.ID{Unit: c.Unit, Command: c.Label()}]
-		bad := a.namedIn(whole.Output, c.Unit)
-		if c.Results == nil || !whole.Cut || results.AnyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.Left) == len(a.Files) {
+		bad, said := a.namedIn(whole.Output, c.Unit), whole.Output
+		switch {
+		case results.AnyRan(suite) && step.Failed():
+			said = results.JoinOutput(whole.Output, step.Output)
+			bad = a.uncompiled(suite, said, c.Unit)
+		case results.AnyRan(suite), !whole.Cut, len(bad)+len(a.Left) == len(a.Files):
+			bad = nil
+		}
+		if c.Results == nil || len(bad) == 0 || round == maxDrops {
 			return suite, nil
 		}
-		if err := a.leave(ctx, bad, whole.Output); err != nil {
+		if err := a.leave(ctx, bad, said); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// compileError is a line by which a compiler of Java, Kotlin, Scala or .NET names what it cannot compile.
+var compileError = pattern.New(`(?i)^e: |\.\w+:\d+: error\b|^\[ERROR\].*\.\w+:(?:\[\d+,\d+\]|\d+:)|\(\d+,\d+\): error\b`)
+
+// uncompiled are the files that do not compile where others ran: those of a build of several modules whose
+// tests are reported by their classes. None of theirs was reported.
+func (a *Arm) uncompiled(suite results.Suite, output, unit string) []string {
+	var errors strings.Builder
+	for line := range strings.Lines(output) {
+		if compileError.MatchString(line) {
+			errors.WriteString(line)
+		}
+	}
+	return slices.DeleteFunc(a.namedIn(errors.String(), unit), func(f string) bool {
+		for id := range suite {
+			class, _, _ := strings.Cut(id.Package[strings.LastIndexByte(id.Package, '.')+1:], "$")
+			if path.Ext(id.Package) == path.Ext(f) || class == strings.TrimSuffix(path.Base(f), path.Ext(f)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // rebuild builds the arm again for a command that needs it, without the files

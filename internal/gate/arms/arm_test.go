@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestUncompilable holds that the files that a compiler or linter names are
@@ -45,5 +46,33 @@ func TestUncompilable(t *testing.T) {
 		}
 		bad, _ = a.uncompilable(complaint, tt.output, tt.unit, tt.dir)
 		same(tt.what+", left out before", nil, bad)
+	}
+}
+
+// TestUncompiled holds which files of tests a compiler names where tests of other modules ran.
+func TestUncompiled(t *testing.T) {
+	t.Parallel()
+	const file = "a/src/test/java/m/CalcTest.java"
+	ran := func(pkg string) results.Suite {
+		return results.Suite{{Unit: ".", Package: pkg, Test: "t"}: {Status: results.Passed}}
+	}
+	for _, tt := range []struct {
+		what, output, file string
+		ran                results.Suite
+		want               bool
+	}{
+		{"javac", "/w/" + file + ":5: error: cannot find symbol\n", file, ran("m.OtherTest"), true},
+		{"Maven", "[ERROR] /w/" + file + ":[5,10] cannot find symbol\n", file, ran("m.OtherTest"), true},
+		{"Kotlin", "e: file:///w/a/src/test/kotlin/CalcTest.kt:5:10 Unresolved reference 'add'.\n", "a/src/test/kotlin/CalcTest.kt", ran("m.OtherTest"), true},
+		{".NET", "/w/Calc.Tests/CalcTests.cs(5,10): error CS0117: 'Calc' does not contain a definition for 'Add'\n", "Calc.Tests/CalcTests.cs", ran("m.OtherTests"), true},
+		{"a warning", "/w/" + file + ":5: warning: [deprecation] add\nNote: /w/" + file + " uses unchecked operations.\n", file, ran("m.OtherTest"), false},
+		{"one that ran", "/w/" + file + ":5: error: cannot find symbol\n", file, ran("m.CalcTest"), false},
+		{"one of whose classes ran", "/w/" + file + ":5: error: cannot find symbol\n", file, ran("m.CalcTest$Inner"), false},
+		{"tests that are reported by their files", "tests/test_a.py:5: error: no\n", "tests/test_a.py", ran("tests/test_b.py"), false},
+	} {
+		a := &Arm{Files: []string{tt.file}, Left: map[string]string{}}
+		if got := a.uncompiled(tt.ran, tt.output, "."); (len(got) == 1) != tt.want {
+			t.Errorf("%s: %v", tt.what, got)
+		}
 	}
 }
