@@ -136,7 +136,7 @@ func (k *keeper) observe() {
 				if name := languages.Absent(e.eco, e.output); e.kept == compare.Failed && !k.on.Sides.ProductAsks(e.id, name, e.output) {
 					e.why = cmp.Or(k.arm.Unimported[file][name], e.why) // for want of a name that its file no longer imports
 				}
-			} else if e.kept != compare.Failed { // what passes may be the change's own version, which stands in the place of what is left out
+			} else if e.kept != compare.Failed && len(k.arm.Left) > 0 { // what passes may be the change's own version, which stands in the place of what is left out
 				for _, f := range k.on.Sides.ClassIn(e.id) {
 					e.why = cmp.Or(k.arm.Left[f], e.why)
 				}

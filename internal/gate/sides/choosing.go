@@ -22,7 +22,7 @@ var (
 	reaches = pattern.New(`\bpytest_|collect|ignore|deselect|skip|import[ \t]+\*|\b(?:exec|eval|globals|vars|setattr|__import__|import_module)\b|exit|\bsession\.|_pytest\b|\bpytest(?:\.\w+)+\s*=[^=]`)
 	// chooses is what chooses among tests in settings of runners, and calls them.
 	chooses = pattern.New(`(?i)^\s*-|addopts|collect|ignore|deselect|exclude|include|python_(?:files|classes|functions)|norecurse|roots|projects|plugin|preset|\bonly\b|skip|grep|keyword|bail|maxfail|shard|retr(?:y|ies)|changed|required?|` +
-		`tests?["'/]|\btests?\s*[:=]|testpaths|test(?:match|path|regex|name|files|dir|pattern|run)|--test|\s-[kmg]\b|pytest|unittest|\b(?:mocha|jest|vitest|ava|tap|tape|jasmine|karma|rspec|ctest|mvn|gradle|go|cargo|node)\b`)
+		`tests?["'/]|\btests?\s*[:=]|testpaths|test(?:match|path|regex|name|files|dir|pattern|run)|--test|<groups>|testcasefilter|\s-[kmg]\b|pytest|unittest|\b(?:mocha|jest|vitest|ava|tap|tape|jasmine|karma|rspec|ctest|mvn|gradle|go|cargo|node)\b`)
 )
 
 // choosesTests says whether the edit of what steers tests, or of a conftest.py, may choose among them.
@@ -136,31 +136,28 @@ func added(before, after []byte) []string {
 }
 
 // declaredIn are the touched files of which the base's version declares a test that is reported
-// without a file, and whether they are all that can: those of its class, where it has one.
-func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name *regexp.Regexp) {
+// without a file, and whether they are all that can: those of its class, where it has one. name is what
+// they have its name by: the whole, else its parts.
+func (r *Reader) declaredIn(id results.ID) (files []string, class bool, name testName) {
 	if id.Test == "" || id.Command != "" {
 		return nil, false, nil
 	}
-	name = regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(plainName(id)) + `(?:[^\w-]|$)`)
 	kind := classNamed(id)
-	for _, t := range r.Touched {
-		if v := r.Texts[t.Path]; t.Class != compare.Support && name.Match(v.Base) {
-			files = append(files, t.Path)
-			class = class || kind.Match(v.Base)
+	for _, name = range testNames(id) {
+		for _, t := range r.Touched {
+			if v := r.Texts[t.Path]; t.Class != compare.Support && name.in(v.Base) {
+				files = append(files, t.Path)
+				class = class || kind.Match(v.Base)
+			}
+		}
+		if len(files) > 0 {
+			break
 		}
 	}
 	if class {
 		files = slices.DeleteFunc(files, func(f string) bool { return !kind.Match(r.Texts[f].Base) })
 	}
 	return files, class, name
-}
-
-// plainName is the name of a test without parameters.
-func plainName(id results.ID) string {
-	if i := strings.IndexAny(id.Test, "([#"); i > 0 {
-		return strings.TrimSpace(id.Test[:i])
-	}
-	return id.Test
 }
 
 // classNamed declares the class that a test is reported by.
@@ -209,7 +206,7 @@ func (r *Reader) nameGone(id results.ID) bool {
 
 // declaring says whether a file declares a test by its name, in the narrowest form in which one of files does
 // so on the base: what is called so otherwise, such as the function that it tests, is none of it.
-func (r *Reader) declaring(id results.ID, files []string, class bool, name *regexp.Regexp) func(file string, src []byte) bool {
+func (r *Reader) declaring(id results.ID, files []string, class bool, name testName) func(file string, src []byte) bool {
 	quoted := regexp.QuoteMeta(plainName(id))
 	method := regexp.MustCompile(`(?:^|[^\w.])([A-Za-z_][\w<>\[\].?]*)\s+` + quoted + `\s*\(`)
 	added := regexp.MustCompile(`(?i)\badd_test\s*\(\s*(?:NAME\s+)?"?` + quoted + `(?:[^\w-]|$)`)
@@ -220,14 +217,14 @@ func (r *Reader) declaring(id results.ID, files []string, class bool, name *rege
 		},
 		func(file string, src []byte) bool { return !class && declaresTests(file) && added.Match(src) },
 		func(_ string, src []byte) bool { return title.Match(src) },
-		func(file string, src []byte) bool { return !class && declaresTests(file) && name.Match(src) },
+		func(file string, src []byte) bool { return !class && declaresTests(file) && name.in(src) },
 	}
 	for _, form := range forms {
 		if slices.ContainsFunc(files, func(f string) bool { return form(f, r.Texts[f].Base) }) {
 			return form
 		}
 	}
-	return func(_ string, src []byte) bool { return name.Match(src) }
+	return func(_ string, src []byte) bool { return name.in(src) }
 }
 
 // calls are words before a call, and not before a declaration.
@@ -244,7 +241,7 @@ func (r *Reader) markedUnfiled(id results.ID, mark *pattern.Pattern) bool {
 	files, class, name := r.declaredIn(id)
 	return slices.ContainsFunc(files, func(f string) bool {
 		v := r.Texts[f]
-		return slices.ContainsFunc(added(v.Base, v.Head), func(line string) bool { return mark.MatchString(line) && (class || name.MatchString(line)) })
+		return slices.ContainsFunc(added(v.Base, v.Head), func(line string) bool { return mark.MatchString(line) && (class || name.at(line)) })
 	})
 }
 

@@ -136,8 +136,14 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 	if in, ok := r.module(results.Base, id); ok && r.MovedTo(in.At) != in.At {
 		out = append(out, Site{r.MovedTo(in.At), in.Test})
 	}
-	if file, _ := r.TestFileOf(id); languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
+	file, src := r.TestFileOf(id)
+	if languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
+	}
+	if !languages.ByPackage(eco) && src == nil && id.Test != "" {
+		for _, class := range r.classMovedTo(id) {
+			out = append(out, Site{class, at.Test})
+		}
 	}
 	return out
 }

@@ -22,7 +22,7 @@ import (
 func (r *Reader) Stands(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
-		return r.projectStands(id) && !r.nameGone(id)
+		return r.projectStands(id) && !r.nameGone(id) && !r.unfiledRowGone(id)
 	}
 	whole := false // another function can have the name, so that the text has to be there
 	if in, own := rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil }); own != id.Test {
