@@ -92,7 +92,7 @@ func (a *Arm) forgetOwn(s results.Suite) {
 		}
 		maps.DeleteFunc(s, func(id results.ID, t results.Test) bool {
 			if !languages.ByPackage(t.Eco) {
-				return id.Package == f
+				return id.Package == f || id.Test != "" && slices.Contains(a.on.Sides.ClassIn(id), f)
 			}
 			_, ok := own[id.Top()]
 			return ok && id.Test != "" && a.on.Sides.PackageDir(a.Side, id) == path.Dir(f)

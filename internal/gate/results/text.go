@@ -133,7 +133,8 @@ func FailureLine(output string) string {
 
 // foundNone is a line by which a runner says that there are no tests to run: those of Python, of Node.js, of Ruby,
 // of PHP, of Elixir, of the JVM, of .NET, of cargo-nextest and of CTest.
-var foundNone = pattern.New(`(?i)\b(?:no (?:valid )?(?:tests?|test files|test suites?|specs?|examples) (?:found|(?:were |was )?executed|ran|were found|is available|to run|specified)\b|there are no tests to run|couldn.t find any files to test|ran 0 tests|found 0 tests|did not discover any tests|did not match any (?:file|directory)|test directory .*not found|file or directory not found)`)
+var foundNone = pattern.New(`(?i)\bno (?:\w+ )?(?:tests?|test \w+|specs?|spec files|suites?|examples) (?:found|(?:were |was )?(?:found|executed)|ran|is available|to run|specified|defined)\b|\bthere are no tests to run\b|\bcouldn.t find any files to test\b|` +
+	`\b(?:ran 0|found 0|executed 0 of 0) ?(?:tests?\b|$)|\b0 test files\b|\bdid not discover any tests\b|\bdid not match any (?:file|directory)\b|\b(?:test directory|file or directory) .*not found|\bfile or directory not found\b|\btest file .* does not exist|\bstart directory is not importable\b|^could not find '[^']*'$`)
 
 // FoundNone says of what a command printed that its runner found no test to run, and that nothing was wrong before.
 func FoundNone(output string) bool {
