@@ -94,7 +94,7 @@ func (r *Reader) RunnersBrought(made func(name string) bool) string {
 	}
 	var out []string
 	for _, f := range r.Change.Files {
-		if f.Status == change.Deleted || f.Status == change.Modified || classes.ReplacesRunner(f.Path) || made(f.Path) {
+		if f.Status == change.Deleted || r.onBase(f.Path) || classes.ReplacesRunner(f.Path) || made(f.Path) {
 			continue
 		}
 		if slices.ContainsFunc(base.Test, func(c ecosystem.Command) bool {

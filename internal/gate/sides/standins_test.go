@@ -20,7 +20,7 @@ func TestRunnersBrought(t *testing.T) {
 	for _, tt := range []struct {
 		what, brings, base, head string
 		unit                     string
-		fails, want              bool
+		fails, has, want         bool
 	}{
 		{what: "what Composer installs", brings: "bin/phpunit", base: "bin/phpunit --log-junit x", want: true},
 		{what: "in a project below", brings: "api/bin/phpunit", base: "bin/phpunit", unit: "api", want: true},
@@ -31,6 +31,7 @@ func TestRunnersBrought(t *testing.T) {
 		{what: "a wrapper that the head brings", brings: "gradlew", base: "gradle test", head: "sh ./gradlew test"},
 		{what: "a command that ran no test on the base", brings: "bin/phpunit", base: "bin/phpunit", fails: true},
 		{what: "what the build of the head makes again", brings: "dist/run.js", base: "node dist/run.js"},
+		{what: "what the base has", brings: "bin/phpunit", base: "bin/phpunit", has: true},
 		{what: "another file", brings: "bin/console", base: "bin/phpunit"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -52,6 +53,9 @@ func TestRunnersBrought(t *testing.T) {
 					results.Head: {Files: []string{tt.brings}, Test: []ecosystem.Command{call(tt.unit, tt.head)}},
 				},
 				Suites: map[results.Side]results.Suite{results.Base: {{Unit: tt.unit, Package: "tests/ATest.php", Test: "a"}: {Status: status, Eco: "PHP"}}},
+			}
+			if tt.has {
+				r.Plans[results.Base].Files = []string{tt.brings}
 			}
 			if got := r.RunnersBrought(func(name string) bool { return name == "dist/run.js" }); strings.HasSuffix(got, ": "+tt.brings) != tt.want || !tt.want && got != "" {
 				t.Errorf("%q", got)
