@@ -2,7 +2,6 @@ package sides
 
 import (
 	"encoding/json"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -60,64 +59,6 @@ func withoutScripts(src []byte) []byte {
 		return src
 	}
 	return out
-}
-
-// importLine begins with the word by which Python imports.
-var importLine = pattern.New(`^(?:import|from)[ \t]`)
-
-// editsHooks says whether a conftest.py has other hooks than before, or other functions, values or
-// imports that these get to.
-func editsHooks(v classes.Versions) bool {
-	was, is := classes.ReadTests("conftest.py", v.Base).Funcs, classes.ReadTests("conftest.py", v.Head).Funcs
-	named := map[string]bool{} // by hooks, and by what they name
-	var next []string
-	reach := func(name string) {
-		if text := was[name] + is[name]; text != "" && !named[name] {
-			next = append(next, text)
-		}
-		named[name] = true
-	}
-	for _, funcs := range []map[string]string{was, is} {
-		for name, text := range funcs {
-			if strings.HasPrefix(name, "pytest_") || hooks.MatchString(text) {
-				reach(name)
-			}
-		}
-	}
-	some := len(next) > 0
-	for len(next) > 0 {
-		text := next[0]
-		next = next[1:]
-		for w := range classes.Words([]byte(text)) {
-			reach(w)
-		}
-	}
-	for name := range named {
-		if was[name] != is[name] {
-			return true
-		}
-	}
-	before, after := withoutFuncs(v.Base, was), withoutFuncs(v.Head, is)
-	for _, line := range slices.Concat(added(before, after), added(after, before)) {
-		imports := importLine.MatchString(line)
-		switch {
-		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
-		case !imports && (some || hooks.Match(after)):
-			return true
-		case imports && slices.ContainsFunc(slices.Collect(maps.Keys(classes.Words([]byte(line)))), func(w string) bool { return named[w] && w != "import" && w != "from" }):
-			return true
-		}
-	}
-	return false
-}
-
-// withoutFuncs is a source of Python without its functions.
-func withoutFuncs(src []byte, funcs map[string]string) []byte {
-	out := string(src)
-	for _, text := range slices.SortedFunc(maps.Values(funcs), func(a, b string) int { return len(b) - len(a) }) { // the outer ones first
-		out = strings.Replace(out, text, "", 1)
-	}
-	return []byte(out)
 }
 
 // added are the lines of a text that another one has nowhere.

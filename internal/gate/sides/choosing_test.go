@@ -95,13 +95,29 @@ func TestChoosesTests(t *testing.T) {
 	t.Parallel()
 	const conftest, hook = "tests/conftest.py", "def pytest_collection_modifyitems(items):\n    pass\n"
 	const chosen = "def pytest_collection_modifyitems(items):\n    items[:] = filter(wanted, items)\n\n\ndef wanted(item):\n"
+	const configure = "\n\ndef pytest_configure(config):\n    config.addinivalue_line('markers', 'slow')\n"
+	const fixture = "\n\n@pytest.fixture(params=FORMATS)\ndef fmt(request):\n    return request.param\n"
+	const option = "\n\ndef pytest_addoption(parser):\n    parser.addoption('--only', default=DEFAULT)\n"
 	for _, tt := range []struct {
 		name, base, head string
 		want             bool
 	}{
 		{conftest, "import pytest\n", "import pytest\n\n\n@pytest.fixture(scope=\"session\")\ndef bad():\n    return 1\n", false},
 		{conftest, "", hook, true},
-		{conftest, hook, hook + "\nx = 1\n", true},
+		{conftest, hook, hook + "\nx = 1\n", false},
+		{conftest, hook, hook + "\npatch(x)\n", true},
+		{conftest, hook, hook + "\nitems = 1\n", true},
+		{conftest, "FORMATS = [\n    'json',\n    'slow',\n]\n" + configure + fixture, "FORMATS = [\n    'json',\n]\n" + configure + fixture, false},
+		{conftest, "FORMATS = ['json', 'xml']\n" + hook + fixture, "# as the product has them\nFORMATS = ['json']\n" + hook + fixture, false},
+		{conftest, "FORMATS = ['json', 'xml']\n" + hook + "    keep(FORMATS)\n", "FORMATS = ['json']\n" + hook + "    keep(FORMATS)\n", true},
+		{conftest, "ALL = [\n    'json',\n    'xml',\n]\nFORMATS = sorted(ALL)\n" + hook + "    keep(FORMATS)\n", "ALL = [\n    'json',\n]\nFORMATS = sorted(ALL)\n" + hook + "    keep(FORMATS)\n", true},
+		{conftest, "FORMATS = ['json']\nFORMATS.append('xml')\n" + configure, "FORMATS = ['json']\n" + configure, false},
+		{conftest, configure, strings.Replace(configure, "'slow'", "'slow: takes long'", 1), false},
+		{conftest, configure, strings.Replace(configure, "'markers', 'slow'", "'addopts', '-m fast'", 1), true},
+		{conftest, "DEFAULT = 'all'\n" + option, "DEFAULT = 'none'\n" + option, true},
+		{conftest, "DEFAULT: str = (\n    'all'\n)\n" + option, "DEFAULT: str = (\n    'none'\n)\n" + option, true},
+		{conftest, "OTHER = DEFAULT = 'all'\n" + option, "OTHER = DEFAULT = 'none'\n" + option, true},
+		{conftest, "if slow:\n    DEFAULT = 'all'\n" + option, "if slow:\n    DEFAULT = 'none'\n" + option, true},
 		{conftest, hook, hook + "\n\n@pytest.fixture(params=[1])\ndef f():\n    return 1\n", false},
 		{conftest, "import pytest\n\n\n" + hook, "import os\nimport pytest\n\n\n" + hook, false},
 		{conftest, hook, "def pytest_collection_modifyitems(items):\n    items.clear()\n", true},
