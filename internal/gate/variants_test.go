@@ -154,7 +154,7 @@ var shownBy = map[string][]string{
 	"old_failure_moved_node":             {"old_failure_renamed_python"},
 	"tree_of_tests_seen_python":          {"tree_of_tests_doubt_python_untrusted"},
 	"product_imported_python":            {"product_added_node_untrusted", "product_test_file_node"},
-	"private_ruby":                       {"focus_rspec", "private_php"},
+	"private_ruby":                       {"focus_rspec", "moved_namespace_php", "private_php"},
 	"stops_rspec":                        {"stops_elixir"},
 }
 

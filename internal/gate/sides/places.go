@@ -140,6 +140,9 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 	if languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
 	}
+	if to, ok := r.renamed().to[id]; ok {
+		out = append(out, r.PlaceOf(results.Head, to, eco))
+	}
 	if !languages.ByPackage(eco) && src == nil && id.Test != "" {
 		for _, class := range r.classMovedTo(id) {
 			out = append(out, Site{class, at.Test})

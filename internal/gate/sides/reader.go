@@ -26,7 +26,8 @@ type Reader struct {
 	Texts   map[string]classes.Versions // of the files of the change
 	Touched []Touch                     // paths of the change that are not source
 
-	moved *moves // nil: not asked for since the change was classified
+	moved    *moves   // nil: not asked for since the change was classified
+	inSpaces *renames // nil: not asked for
 
 	called       map[string]bool // by recipes of tests, by path
 	settings     string          // of runners

@@ -14,8 +14,11 @@ import (
 
 // MovedTest says whether a failing test of the head is one of the base under another name: by the same
 // name of its own where git shows its package or file as renamed, where its module is, or where its text is
-// the same; by another one, or in another file, where its text is the same and it fails alike.
+// the same; by another namespace; by another one, or in another file, where its text is the same and it fails alike.
 func (r *Reader) MovedTest(base, head results.ID) bool {
+	if r.renamed().to[base] == head {
+		return true
+	}
 	if base.Test != head.Test || results.HasPackage(r.Suites[results.Base], head) || results.HasPackage(r.Suites[results.Head], base) {
 		was, is := r.failureOf(results.Base, base), r.failureOf(results.Head, head)
 		return was.why == is.why && slices.ContainsFunc(was.texts, func(text string) bool { return slices.Contains(is.texts, text) })

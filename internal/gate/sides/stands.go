@@ -39,6 +39,9 @@ func (r *Reader) Stands(id results.ID) bool {
 		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
 			continue // it is another test of that name, or this one where it ran
 		}
+		if own, ok := classes.Bare(name, id.Test); ok && r.renamed().fresh[Site{name, own}] {
+			continue // it ran there by another namespace
+		}
 		switch {
 		case known && !params && t.Keeps(base, id.Test):
 			return true
