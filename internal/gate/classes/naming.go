@@ -194,42 +194,6 @@ func TextAt(src, test string) string {
 	return strings.Join(out, "\n")
 }
 
-// CallsAt are the lines, without spaces around them, of the calls that have the title of a test in their first
-// line: edges are that, the one that closes it and attributes above it, inner those between them. There are
-// none where the title stands alone in a line, and in no other one.
-func CallsAt(src, test string) (edges, inner map[string]bool) {
-	edges, inner = map[string]bool{}, map[string]bool{}
-	title := results.LastName(test)
-	depth, above := -1, []string(nil)
-	for line := range strings.Lines(src) {
-		text := strings.TrimSpace(line)
-		switch {
-		case title != "" && inQuotes(text, title) && strings.Trim(text, "\"'`,") != title:
-			edges[text], depth = true, depthOf(line)
-			for _, a := range above {
-				edges[a] = true
-			}
-		case depth < 0 || text == "":
-		case depthOf(line) > depth:
-			inner[text] = true
-		default:
-			edges[text] = edges[text] || strings.ContainsAny(text[:1], ")]}")
-			depth = -1
-		}
-		if strings.HasPrefix(text, "@") || strings.HasPrefix(text, "#[") {
-			above = append(above, text)
-		} else {
-			above = nil
-		}
-	}
-	return edges, inner
-}
-
-// inQuotes says whether a line has a text as a literal.
-func inQuotes(line, text string) bool {
-	return slices.ContainsFunc([]string{"'", `"`, "`"}, func(q string) bool { return strings.Contains(line, q+text+q) })
-}
-
 // Flat is a source without the spaces around its lines, and without empty ones.
 func Flat(src string) string {
 	var out []string

@@ -155,36 +155,3 @@ func TestChoosesTests(t *testing.T) {
 		}
 	}
 }
-
-// TestAddsLeniency: a test may fail, or is tried again, where the change says so of it or of what it stands in.
-func TestAddsLeniency(t *testing.T) {
-	t.Parallel()
-	const other = "test('other', () => {\n  ok(retry({ retries: 3 }))\n  client.retry('flaky')\n})\n"
-	for _, tt := range []struct {
-		name, test, base, head string
-		want                   bool
-	}{
-		{"a.test.js", "waits", "test('waits', () => {\n  ok(1)\n})\n", "test('waits', () => {\n  ok(2)\n})\n" + other, false},
-		{"a.test.js", "waits", "test('waits', () => {\n  ok(1)\n})\n", "test('waits', () => {\n  ok(new Client({ retries: 2 }))\n})\n", false},
-		{"a.test.js", "waits", "test('waits', () => {\n  ok(1)\n})\n", "test('waits', { retry: 2 }, () => {\n  ok(2)\n})\n", true},
-		{"a.test.js", "waits", "test('waits', () => {\n  ok(1)\n})\n", "test('waits', () => {\n  ok(2)\n}, { retry: 2 })\n", true},
-		{"a.test.js", "waits", "test('waits', () => {\n  ok(1)\n})\n", "test(\n  'waits',\n  { retry: 2 },\n  () => ok(2),\n)\n", true},
-		{"a.test.js", "waits", "it('waits', () => {\n  ok(1)\n})\n", "it.fails('waits', () => {\n  ok(2)\n})\n", true},
-		{"a.test.js", "waits", "it('waits', () => {\n  ok(1)\n})\n", "it('waits', () => {\n  ok(2)\n})\nit.failing('other', () => {})\n", false},
-		{"a.test.js", "waits", "it('waits', () => {\n  ok(1)\n})\n", "it('waits', function () {\n  this.retries(2)\n  ok(2)\n})\n", true},
-		{"a.test.js", "waits", "it('waits', () => {\n  ok(1)\n})\n", "it('waits', () => {\n  ok(2)\n}).retries(2)\n", true},
-		{"a.test.js", "c > waits", "describe('c', () => {\n  it('waits', () => {\n    ok(1)\n  })\n})\n", "describe('c', { retry: 2 }, () => {\n  it('waits', () => {\n    ok(2)\n  })\n})\n", true},
-		{"a_spec.rb", "waits", "it 'waits' do\n  ok 1\nend\n", "it 'waits', retry: 3 do\n  ok 2\nend\n", true},
-		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "def test_waits():\n    assert client.retry(2)\n", false},
-		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "@pytest.mark.flaky(reruns=3)\ndef test_waits():\n    assert wait(2)\n", true},
-	} {
-		r := reading(t, compare.Test, tt.name, tt.base, tt.head, map[string]string{tt.name: tt.base})
-		r.Head = &workspace.Tree{Dir: t.TempDir()}
-		if err := os.WriteFile(filepath.Join(r.Head.Dir, tt.name), []byte(tt.head), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := r.AddsLeniency(results.ID{Unit: ".", Package: tt.name, Test: tt.test}); got != tt.want {
-			t.Errorf("%s, %q: %v", tt.name, tt.head, got)
-		}
-	}
-}

@@ -250,37 +250,10 @@ func (r *Reader) projectStands(id results.ID) bool {
 	return len(r.allProjects(results.Base)) == 0 || r.Configured
 }
 
-var (
-	skipMark = pattern.New(`(?i)skip|\btodo\b|\bxit\b|\bxtest\b|\bxdescribe\b|pending|@ignore|\bignore\b|disabled|xfail|expectedFailure`)
-	// lenientMark is how a test is allowed to fail or tried again, lenientOption the same as an option of a
-	// call, and lenientGroup in a call for a group of tests or for all of a file.
-	lenientMark   = pattern.New(`(?i)xfail|expected_?failure|\b(?:it|test|specify)(?:\.\w+)*\.(?:fails|failing)\b|@(?:tag\s+:?)?[\w.\\]*(?:retry|retries|flaky|rerun|repeated_?if)|\[\w*(?:retry|flaky)\w*\s*[(\],]`)
-	lenientOption = pattern.New(`(?i)\b(?:retry|retries|flaky)["']?\s*(?::|=>|=)`)
-	lenientGroup  = pattern.New(`(?i)\b(?:describe|suite|context|feature)\b.*\b(?:retry|retries|flaky)["']?\s*(?::|=>)|\bthis\.retries\(|[)}]\s*\.retries\(|\bretryTimes\(|\bsetConfig\(.*\bretry\b|^use_retry\b`)
-)
+var skipMark = pattern.New(`(?i)skip|\btodo\b|\bxit\b|\bxtest\b|\bxdescribe\b|pending|@ignore|\bignore\b|disabled|xfail|expectedFailure`)
 
 // AddsSkip says whether an edit of the test itself, or of what stands around it, may skip it.
 func (r *Reader) AddsSkip(id results.ID) bool { return r.marked(id, skipMark) || r.skippedAround(id) }
-
-// AddsLeniency says whether an edit of the test itself lets it fail, or tries it again.
-func (r *Reader) AddsLeniency(id results.ID) bool {
-	file, src := r.TestFileOf(id)
-	if src == nil || r.testsOf(results.Base, file, src).Text(id.Test) != "" {
-		return r.marked(id, lenientMark)
-	}
-	head := r.headTests(file)
-	for _, name := range []string{file, r.MovedTo(file)} {
-		edges, inner := classes.CallsAt(string(head[name]), id.Test)
-		for _, line := range added(src, head[name]) {
-			line = strings.TrimSpace(line)
-			at, known := edges[line], len(edges) > 0
-			if lenientGroup.MatchString(line) || (at || inner[line] || !known) && lenientMark.MatchString(line) || (at || !known) && lenientOption.MatchString(line) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // marked says whether an edit of the test itself brings a mark.
 func (r *Reader) marked(id results.ID, mark *pattern.Pattern) bool {

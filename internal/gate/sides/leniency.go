@@ -1,0 +1,77 @@
+package sides
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	// lenientMark is how a test is allowed to fail or tried again, lenientOption the same as an option of a
+	// call, lenientChain behind a call, and lenientCall in a function or beside it, for all that is in the same one.
+	lenientMark   = pattern.New(`(?i)xfail|expected_?failure|\b(?:it|test|specify)(?:\.\w+)*(?:\.|\[["'])(?:fails|failing)\b|@(?:tag\s+:?)?[\w.\\]*(?:retry|retries|flaky|rerun|repeated_?if)|\[\w*(?:retry|flaky)\w*\s*[(\],]`)
+	lenientOption = pattern.New(`(?i)\b(?:retry|retries|flaky|fails|failing)["']?\s*(?::|=>|=)|:(?:flaky|retry)\b`)
+	lenientChain  = pattern.New(`(?:^|[)}]\s*)(?:\.|->)(?:retries|flaky)\(`)
+	lenientCall   = pattern.New(`\bthis(?:\.\w+(?:\(\))?)*(?:\.|\[["'])retries\b|\bretryTimes\(|\bsetConfig\(.*\bretry\b|^use_retry\b|\bRetry\.use!|\brun_with_retry\b|@(?:module|describe)tag\s+:?(?:flaky|retry)`)
+	lenientGroup  = pattern.New(`(?i)\b(?:describe|suite|context|feature)\b.*\b(?:retry|retries|flaky)["']?\s*(?::|=>)`)
+	// lenientName is a name for a function that lets a test fail, or for such options.
+	lenientName = pattern.New(`\b(\w+)\s*=\s*(?:[\w$]+\.)+(?:fails|failing)\b|\b(\w+)\s*=\s*\{[^{}]*\b(?:retry|retries|flaky|fails|failing)["']?\s*(?::|=>)|\{([^{}]*\b(?:fails|failing)\b[^{}]*)\}\s*=\s*(?:[\w$]+\.)*(?:it|test|specify)\b`)
+)
+
+// AddsLeniency says whether an edit of the test itself, or of the groups around it, lets it fail, or tries it again.
+func (r *Reader) AddsLeniency(id results.ID) bool {
+	file, src := r.TestFileOf(id)
+	if src == nil || r.testsOf(results.Base, file, src).Text(id.Test) != "" {
+		return r.marked(id, lenientMark)
+	}
+	head := r.headTests(file)
+	return slices.ContainsFunc([]string{file, r.MovedTo(file)}, func(name string) bool {
+		return lenient(name, classes.Versions{Base: src, Head: head[name]}, id.Test)
+	})
+}
+
+// lenient says whether the head's version of a file brings leniency to a test that is a call: in all of
+// it where the call is not found.
+func lenient(name string, v classes.Versions, test string) bool {
+	is, known := classes.LinesOf(name, string(v.Head), test)
+	var brought []string
+	for _, line := range added(v.Base, v.Head) {
+		brought = append(brought, strings.TrimSpace(line))
+	}
+	matches := func(lines []string, by ...*pattern.Pattern) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			return slices.ContainsFunc(by, func(p *pattern.Pattern) bool { return p.MatchString(line) })
+		})
+	}
+	if !known {
+		return matches(brought, lenientMark, lenientOption, lenientChain, lenientCall, lenientGroup) || lenientName.MatchString(strings.Join(brought, "\n"))
+	}
+	was, _ := classes.LinesOf(name, string(v.Base), test)
+	edges := missing(was.Edges, is.Edges)
+	apart := slices.DeleteFunc(is.Apart, func(line string) bool { return !slices.Contains(brought, line) })
+	return matches(edges, lenientMark, lenientOption, lenientChain, lenientCall) || matches(missing(was.Inner, is.Inner), lenientMark, lenientCall) ||
+		matches(apart, lenientCall) || lenientByName(v, is.Edges, edges)
+}
+
+// lenientByName says whether the edges of a test have a name for leniency, and either is new.
+func lenientByName(v classes.Versions, edges, brought []string) bool {
+	names := func(lines, in []string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			words := classes.Words([]byte(line))
+			return slices.ContainsFunc(in, func(w string) bool { return words[w] })
+		})
+	}
+	for _, m := range lenientName.FindAllStringSubmatch(string(v.Head), -1) {
+		in := []string{m[1], m[2]}
+		for w := range classes.Words([]byte(m[3])) {
+			in = append(in, w)
+		}
+		if names(brought, in) || names(edges, in) && !strings.Contains(string(v.Base), m[0]) {
+			return true
+		}
+	}
+	return false
+}
