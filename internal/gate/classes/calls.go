@@ -43,6 +43,7 @@ var (
 			pattern.New(`^(?:RSpec\.)?[fx]?(?:it|specify|example|describe|context|feature|scenario|test|should)(?:\s*\(|\s+["':A-Z]|\s+do\b|\s*\{|$)|^(?:def|class|module)\s`),
 			never, pattern.New(`^(?:def|class|module)\b|\bdo\b(?:\s*\|[^|]*\|)?\s*$|[^,\s]\s*\{\s*(?:\|[^|]*\|)?\s*$`),
 		},
+		".rs": {pattern.New(`^(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*(?:fn|mod)\s+\w+`), never, pattern.New(`\{\s*$`)},
 		".ex": {pattern.New(`^(?:test|describe|property)\s+"|^(?:defmodule|defp?)\s`), never, pattern.New(`\bdo\s*$`)},
 	}
 	javascript = grammar{
@@ -50,11 +51,11 @@ var (
 			"(?:\\s*\\(\\s*(?:[\"'`]|$|[\\w$.]+\\s*[,+])|(?:\\.(?:each|for|cases)|\\.(?:skip|run)If)\\s*[(`<])"),
 		pattern.New(`\bdescribe\.configure\(|\bvi(?:test)?\.setConfig\(`), pattern.New(`=>|\bfunction\b`),
 	}
-	groupWord = pattern.New(`^[\w\s.$]*\b[fx]?(?:describe|suite|context|feature|class|module|defmodule)\b`)
+	groupWord = pattern.New(`^[\w\s.$]*\b[fx]?(?:describe|suite|context|feature|class|module|defmodule|mod)\b`)
 	goesOn    = pattern.New("^(?:[)\\]}{.`]|->|end\\b)") // a call in a line as deep as its first one
 	unclosed  = pattern.New(`(?:[({\[,]|=>|\bdo(?:\s*\|[^|]*\|)?|\{\s*\|[^|]*\|)\s*$`)
 	anyCall   = pattern.New("^(?:(?:await|return)\\s+)?[\\w$.]+[!?]?(?:\\s*\\(\\s*|\\s+)[\"'`]")
-	defines   = pattern.New(`\b(?:def|function)\s+(\w+[?!]?)`)
+	defines   = pattern.New(`\b(?:def|function|fn)\s+(\w+[?!]?)`)
 	attribute = pattern.New(`^(?:@|#\[|/?\*)`)
 	tagsAll   = pattern.New(`@(?:module|describe)tag\b`) // of a module, or of a group
 )
@@ -197,6 +198,9 @@ func titled(title, ext, test string) bool {
 		if rest, ok := strings.CutPrefix(name, w); ok {
 			names = append(names, rest)
 		}
+	}
+	if ext == ".rs" { // modules stand before it, and cases behind
+		names = append(names, strings.Split(test, "::")...)
 	}
 	return slices.ContainsFunc(names, func(n string) bool { return calledSo(title, n) || ok && strings.HasSuffix(n, " "+title) })
 }

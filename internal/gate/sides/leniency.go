@@ -1,6 +1,7 @@
 package sides
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -12,11 +13,16 @@ import (
 var (
 	// lenientMark is how a test is allowed to fail or tried again, lenientOption the same as an option of a
 	// call, lenientChain behind a call, and lenientCall in a function or beside it, for all that is in the same one.
-	lenientMark   = pattern.New(`(?i)xfail|expected_?failure|\b(?:it|test|specify)(?:\.\w+)*(?:\.|\[["'])(?:fails|failing)\b|@(?:tag\s+:?)?[\w.\\]*(?:retry|retries|flaky|rerun|repeated_?if)|\[\w*(?:retry|flaky)\w*\s*[(\],]`)
+	lenientMark = pattern.New(`(?i)xfail|expect(?:ed)?_?failure|\b(?:it|test|specify)(?:\.\w+)*(?:\.|\[["'])(?:fails|failing)\b|@(?:tag\s+:?)?[\w.\\]*(?:retry|retries|flaky|rerun|repeated_?if)|\[\w*(?:retry|flaky)\w*\s*[(\],:]|` +
+		`\bmark\.(?:flaky|rerun\w*|retry)\b|\bretryAnalyzer\b|\bRetry\w*Rule\b|@ExtendWith\([^)]*(?:retry|flaky|rerun)|\[!(?:may|should)fail\]|\bdoctest::(?:may|should)_fail\b|\bWILL_FAIL\b|\bshould_fail\s*:|\btest\.fail\(`)
 	lenientOption = pattern.New(`(?i)\b(?:retry|retries|flaky|fails|failing)["']?\s*(?::|=>|=)|:(?:flaky|retry)\b`)
 	lenientChain  = pattern.New(`(?:^|[)}]\s*)(?:\.|->)(?:retries|flaky)\(`)
 	lenientCall   = pattern.New(`\bthis(?:\.\w+(?:\(\))?)*(?:\.|\[["'])retries\b|\bretryTimes\(|\bsetConfig\(.*\bretry\b|^use_retry\b|\bRetry\.use!|\brun_with_retry\b|@(?:module|describe)tag\s+:?(?:flaky|retry)`)
 	lenientGroup  = pattern.New(`(?i)\b(?:describe|suite|context|feature)\b.*\b(?:retry|retries|flaky)["']?\s*(?::|=>)`)
+	// lenientOf begins a statement of Python for all tests in a class or a file.
+	lenientOf = pattern.New(`^(?:@|class\b|pytestmark\b)`)
+	// lenientWord is one of Python for what lets a test fail, or tries it again, as its decorators have it.
+	lenientWord = pattern.New(`\b(?:flaky|rerun\w*|retry|retries|expectedFailure|xfail)\b`)
 	// lenientName is a name for a function that lets a test fail, or for such options.
 	lenientName = pattern.New(`\b(\w+)\s*=\s*(?:[\w$]+\.)+(?:fails|failing)\b|\b(\w+)\s*=\s*\{[^{}]*\b(?:retry|retries|flaky|fails|failing)["']?\s*(?::|=>)|\{([^{}]*\b(?:fails|failing)\b[^{}]*)\}\s*=\s*(?:[\w$]+\.)*(?:it|test|specify)\b`)
 )
@@ -24,13 +30,48 @@ var (
 // AddsLeniency says whether an edit of the test itself, or of the groups around it, lets it fail, or tries it again.
 func (r *Reader) AddsLeniency(id results.ID) bool {
 	file, src := r.TestFileOf(id)
-	if src == nil || r.testsOf(results.Base, file, src).Text(id.Test) != "" {
-		return r.marked(id, lenientMark)
+	if src == nil || path.Ext(file) != ".rs" && r.testsOf(results.Base, file, src).Text(id.Test) != "" {
+		return r.marked(id, lenientMark) || r.lenientAround(id)
 	}
 	head := r.headTests(file)
 	return slices.ContainsFunc([]string{file, r.MovedTo(file)}, func(name string) bool {
 		return lenient(name, classes.Versions{Base: src, Head: head[name]}, id.Test)
 	})
+}
+
+// lenientAround says of a test of Python whether the change brings leniency to its class, to its module, or
+// under a name that its decorators have.
+func (r *Reader) lenientAround(id results.ID) bool {
+	file, src := r.TestFileOf(id)
+	if path.Ext(file) != ".py" {
+		return false
+	}
+	head := r.headTests(file)
+	own := results.LastName(id.Test)
+	own, _, _ = strings.Cut(own[strings.LastIndexAny(own, ".:")+1:], "[")
+	was := r.testsOf(results.Base, file, src).Text(id.Test)
+	return slices.ContainsFunc([]string{file, r.MovedTo(file)}, func(name string) bool {
+		text := r.testsOf(results.Head, name, head[name]).Text(id.Test)
+		before, after := around(file, src, id.Test), around(name, head[name], id.Test)
+		above, _, _ := strings.Cut(text, "def "+own)
+		names, brought := classes.Words([]byte(above)), classes.Words([]byte(strings.Join(added([]byte(was), []byte(above)), "")))
+		return slices.ContainsFunc(after, func(s string) bool {
+			fresh := !slices.Contains(before, s)
+			switch {
+			case fresh && lenientMark.MatchString(s) && (lenientOf.MatchString(s) || classes.Words([]byte(s))[own]):
+				return true
+			case !lenientWord.MatchString(s):
+				return false
+			}
+			return slices.ContainsFunc(sets(s), func(w string) bool { return brought[w] || fresh && names[w] })
+		})
+	})
+}
+
+// around are the statements of a source of Python around a test.
+func around(name string, src []byte, test string) []string {
+	text := []byte(classes.Around(name, src, test, ""))
+	return atTop(withoutFuncs(text, classes.ReadTests(name, text).Funcs))
 }
 
 // lenient says whether the head's version of a file brings leniency to a test that is a call: in all of

@@ -1,6 +1,7 @@
 package sides
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,6 +17,11 @@ func TestAddsLeniency(t *testing.T) {
 	const other = "test('other', () => {\n  ok(retry({ retries: 3 }))\n  client.retry('flaky')\n})\n"
 	const js, rb = "test('waits', () => {\n  ok(1)\n})\n", "it 'waits' do\n  ok 1\nend\n"
 	const group = "describe('c', () => {\n  it('waits', () => {\n    ok(1)\n  })\n})\n"
+	const rs = "mod tests {\n    #[test]\n    fn waits() {\n        assert!(wait(1));\n    }\n}\n"
+	const py, class = "def test_waits():\n    assert wait(1)\n", "class TestA:\n    def test_waits(self):\n        assert wait(1)\n"
+	java := func(above string) string {
+		return "class ATest {\n" + above + "    @Test\n    void waits() {}\n}\n"
+	}
 	php := func(above string) string {
 		return "final class ATest extends TestCase\n{\n" + above + "    public function testWaits(): void\n    {\n        ok(1);\n    }\n}\n"
 	}
@@ -55,6 +61,8 @@ func TestAddsLeniency(t *testing.T) {
 		{"a.test.js", "waits", js, "beforeEach(function () {\n  this.retries(2)\n})\ntest('waits', () => {\n  ok(2)\n})\n", true},
 		{"a.test.js", "waits", js, "beforeEach(function () {\n  this.currentTest.retries(2)\n})\ntest('waits', () => {\n  ok(2)\n})\n", true},
 		{"a.test.js", "waits", js, "test('waits', function () {\n  this['retries'](2)\n  ok(2)\n})\n", true},
+		{"a.test.js", "waits", js, "test('waits', { expectFailure: true }, () => {\n  ok(2)\n})\n", true},
+		{"a.test.js", "waits", js, "test('waits', () => {\n  test.fail()\n  ok(2)\n})\n", true},
 		{"a.test.js", "c > waits", group, "describe('c', {\n  retry: 2,\n}, () => {\n  it('waits', () => {\n    ok(2)\n  })\n})\n", true},
 		{"a.test.js", "c > waits", group, "describe('c', function () {\n  this.retries(2)\n  it('waits', () => {\n    ok(2)\n  })\n})\n", true},
 		{"a.test.js", "c > waits", group, "describe('c', () => {\n  it('waits', () => {\n    ok(2)\n  })\n}).retries(2)\n", true},
@@ -78,13 +86,38 @@ func TestAddsLeniency(t *testing.T) {
 		{"ATest.php", "ATest::it waits", "it('waits', function () {\n    ok(1);\n});\n", "it('waits', function () {\n    ok(2);\n})->flaky();\n", true},
 		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "def test_waits():\n    assert client.retry(2)\n", false},
 		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "@pytest.mark.flaky(reruns=3)\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", py, "import pytest\n\n\n@pytest.mark.flaky(\n    reruns=3,\n)\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", py, "import pytest\n\npytestmark = [\n    pytest.mark.flaky(reruns=3),\n]\n\n\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", py, "known = pytest.mark.xfail\n\n\n@known\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", "known = pytest.mark.xfail\n\n\n" + py, "known = pytest.mark.xfail\n\n\n@known\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", py, "from unittest import expectedFailure as known\n\n\n@known\ndef test_waits():\n    assert wait(2)\n", true},
+		{"test_a.py", "test_waits", py, "def test_waits():\n    assert wait(2)\n\n\ntest_waits = unittest.expectedFailure(test_waits)\n", true},
+		{"test_a.py", "test_waits", py, "from client import retry\n\n\ndef test_waits():\n    assert retry(wait, 2)\n", false},
+		{"test_a.py", "test_waits", py, "known = pytest.mark.xfail\n\n\ndef test_waits():\n    assert wait(2)\n\n\n@known\ndef test_other():\n    assert wait(3)\n", false},
+		{"test_a.py", "test_waits", py, "@retry(3)\ndef start():\n    pass\n\n\ndef test_waits():\n    assert wait(2)\n", false},
+		{"test_a.py", "TestA.test_waits", class, "@flaky(max_runs=3)\n" + class, true},
+		{"test_a.py", "TestA.test_waits", class, class + "\n\n@flaky(max_runs=3)\nclass TestB:\n    def test_runs(self):\n        assert wait(3)\n", false},
+		{"a.rs", "waits", "#[test]\nfn waits() {\n    assert!(wait(1));\n}\n", "#[flaky_test::flaky_test]\nfn waits() {\n    assert!(wait(2));\n}\n", true},
+		{"a.rs", "tests::waits", rs, "mod tests {\n    #[flaky(3)]\n    #[test]\n    fn waits() {\n        assert!(wait(2));\n    }\n}\n", true},
+		{"a.rs", "tests::waits::case_1", rs, "mod tests {\n    #[retry(3)]\n    #[test]\n    fn waits() {\n        assert!(wait(2));\n    }\n}\n", true},
+		{"a.rs", "tests::waits", rs, "mod tests {\n    #[test]\n    fn waits() {\n        assert!(wait(Client {\n            retries: 3,\n        }));\n    }\n\n    #[flaky(3)]\n    #[test]\n    fn runs() {\n        assert!(wait(3));\n    }\n}\n", false},
+		{"test/a_test.cpp", "waits", "TEST_CASE(\"waits\") {\n  CHECK(wait(1));\n}\n", "TEST_CASE(\"waits\", \"[!mayfail]\") {\n  CHECK(wait(2));\n}\n", true},
+		{"test/a_test.cpp", "waits", "TEST_CASE(\"waits\") {\n  CHECK(wait(1));\n}\n", "TEST_CASE(\"waits\" * doctest::should_fail()) {\n  CHECK(wait(2));\n}\n", true},
+		{"CMakeLists.txt", "waits", "add_test(NAME waits COMMAND c)\n", "add_test(NAME waits COMMAND c)\nset_tests_properties(waits PROPERTIES WILL_FAIL TRUE)\n", true},
+		{"src/test/java/m/ATest.java", "waits", java(""), java("    @RetryingTest(3)\n"), true},
+		{"src/test/java/m/ATest.java", "waits", java(""), java("    @RepeatedIfExceptionsTest(repeats = 3)\n"), true},
+		{"src/test/java/m/ATest.java", "waits", java(""), java("    @Test(retryAnalyzer = Often.class)\n"), true},
+		{"src/test/java/m/ATest.java", "waits", java(""), java("    @Rule\n    public RetryRule often = new RetryRule(3);\n"), true},
+		{"src/test/java/m/ATest.java", "waits", java(""), "@ExtendWith(RetryExtension.class)\n" + java(""), true},
+		{"src/test/java/m/ATest.java", "waits", java(""), java("    private final RetryPolicy policy = new RetryPolicy(3);\n"), false},
 	} {
 		r := reading(t, compare.Test, tt.name, tt.base, tt.head, map[string]string{tt.name: tt.base})
 		r.Head = &workspace.Tree{Dir: t.TempDir()}
-		if err := os.WriteFile(filepath.Join(r.Head.Dir, tt.name), []byte(tt.head), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.Head.Dir, filepath.Base(tt.name)), []byte(tt.head), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.AddsLeniency(results.ID{Unit: ".", Package: tt.name, Test: tt.test}); got != tt.want {
+		in := map[string]string{"src/test/java/m/ATest.java": "m.ATest", "test/a_test.cpp": "ctest", "CMakeLists.txt": "ctest"} // they are reported without a file
+		if got := r.AddsLeniency(results.ID{Unit: ".", Package: cmp.Or(in[tt.name], tt.name), Test: tt.test}); got != tt.want {
 			t.Errorf("%s, %q: %v", tt.name, tt.head, got)
 		}
 	}
