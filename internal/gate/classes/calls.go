@@ -56,7 +56,8 @@ var (
 	unclosed  = pattern.New(`(?:[({\[,]|=>|\bdo(?:\s*\|[^|]*\|)?|\{\s*\|[^|]*\|)\s*$`)
 	anyCall   = pattern.New("^(?:(?:await|return)\\s+)?[\\w$.]+[!?]?(?:\\s*\\(\\s*|\\s+)[\"'`]")
 	defines   = pattern.New(`\b(?:def|function|fn)\s+(\w+[?!]?)`)
-	attribute = pattern.New(`^(?:@|#\[|/?\*)`)
+	attribute = pattern.New(`^(?:@|#|//|/?\*)`) // or a comment among them
+	comment   = pattern.New(`^(?:#(?:[^\[]|$)|//|/?\*[^@]*$)`)
 	tagsAll   = pattern.New(`@(?:module|describe)tag\b`) // of a module, or of a group
 )
 
@@ -90,7 +91,7 @@ func LinesOf(name, src, test string) (Lines, bool) {
 		}
 		mine := slices.ContainsFunc(in, func(c call) bool { return holds(own, c) })
 		switch text := strings.TrimSpace(line); {
-		case text == "":
+		case text == "", comment.MatchString(text):
 		case mine && slices.ContainsFunc(in, func(c call) bool { return holds(own, c) && !c.edges[i] }):
 			out.Inner = append(out.Inner, text)
 		case !mine && slices.ContainsFunc(in, func(c call) bool { return !c.apart && !c.around(own) }): // another test's
@@ -162,11 +163,31 @@ func (g grammar) callAt(lines []string, at int) call {
 		}
 	}
 	c.open = inside >= 0 || unclosed.MatchString(last)
-	for c.from > 0 && attribute.MatchString(strings.TrimSpace(lines[c.from-1])) && !tagsAll.MatchString(lines[c.from-1]) {
-		c.from--
-		c.edges[c.from] = strings.Contains(lines[c.from], "@") || strings.Contains(lines[c.from], "#[")
-	}
+	c.takeAttributes(lines, depth)
 	return c
+}
+
+// takeAttributes adds what stands right above a call, as deep, of which comments are no part of it.
+func (c *call) takeAttributes(lines []string, depth int) {
+	inside := false // of an attribute over several lines
+	for at, edges := c.from-1, []int(nil); at >= 0; at-- {
+		text, deep := strings.TrimSpace(lines[at]), depthOf(lines[at])
+		switch {
+		case attribute.MatchString(text) && !tagsAll.MatchString(text):
+			inside = false
+		case text != "" && (deep == depth && strings.ContainsAny(text[:1], ")]") || deep > depth && inside):
+			inside = true
+		default:
+			return
+		}
+		if edges = append(edges, at); inside {
+			continue
+		}
+		for _, i := range edges {
+			c.edges[i] = !comment.MatchString(strings.TrimSpace(lines[i]))
+		}
+		c.from, edges = at, nil
+	}
 }
 
 // declares says whether a call is that of a test, by the title or the method in it.

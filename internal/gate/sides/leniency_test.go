@@ -83,6 +83,8 @@ func TestAddsLeniency(t *testing.T) {
 		{"ATest.php", "m\\ATest::testWaits", php(""), php("    /**\n     * @retry 3\n     */\n"), true},
 		{"ATest.php", "m\\ATest::testWaits", php(""), php("    #[Retry(3)]\n    public function testRuns(): void\n    {\n        ok(3);\n    }\n\n"), false},
 		{"ATest.php", "m\\ATest::testWaits", php(""), "#[Retry(3)]\n" + php(""), true},
+		{"ATest.php", "m\\ATest::testWaits", php(""), php("    #[Retry(\n        3,\n    )]\n    // as others\n    #[Test]\n"), true},
+		{"ATest.php", "m\\ATest::testWaits", php(""), php("    // is no @flaky one\n"), false},
 		{"ATest.php", "ATest::it waits", "it('waits', function () {\n    ok(1);\n});\n", "it('waits', function () {\n    ok(2);\n})->flaky();\n", true},
 		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "def test_waits():\n    assert client.retry(2)\n", false},
 		{"test_a.py", "test_waits", "def test_waits():\n    assert wait(1)\n", "@pytest.mark.flaky(reruns=3)\ndef test_waits():\n    assert wait(2)\n", true},
