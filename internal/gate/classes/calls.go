@@ -81,14 +81,15 @@ func LinesOf(name, src, test string) (Lines, bool) {
 	if len(own) == 0 || slices.ContainsFunc(all, func(c call) bool { return c.open && (c.group || c.declares(ext, test)) }) {
 		return Lines{}, false
 	}
+	ofLine := make([][]call, len(lines))
+	for _, c := range all {
+		for i := c.from; i < c.to; i++ {
+			ofLine[i] = append(ofLine[i], c)
+		}
+	}
 	var out Lines
 	for i, line := range lines {
-		var in []call
-		for _, c := range all {
-			if c.from <= i && i < c.to {
-				in = append(in, c)
-			}
-		}
+		in := ofLine[i]
 		mine := slices.ContainsFunc(in, func(c call) bool { return holds(own, c) })
 		switch text := strings.TrimSpace(line); {
 		case text == "", comment.MatchString(text):
