@@ -133,15 +133,15 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 	if moved := r.MovedTo(at.At); moved != at.At {
 		out = append(out, Site{moved, at.Test})
 	}
+	if to, ok := r.renamed().to[id]; ok {
+		out = append(out, r.PlaceOf(results.Head, to, eco))
+	}
 	if in, ok := r.module(results.Base, id); ok && r.MovedTo(in.At) != in.At {
 		out = append(out, Site{r.MovedTo(in.At), in.Test})
 	}
 	file, src := r.TestFileOf(id)
 	if languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
-	}
-	if to, ok := r.renamed().to[id]; ok {
-		out = append(out, r.PlaceOf(results.Head, to, eco))
 	}
 	if !languages.ByPackage(eco) && src == nil && id.Test != "" {
 		for _, class := range r.classMovedTo(id) {
