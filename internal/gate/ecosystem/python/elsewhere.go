@@ -72,25 +72,15 @@ func (f pyFacts) byTools(s *ecosystem.Survey, dir string) (found, files []string
 			}
 		}
 	}
-	sessions := noxSession.FindAllStringSubmatchIndex(f.nox, -1)
-	for i, at := range sessions {
-		end := len(f.nox)
-		if i+1 < len(sessions) {
-			end = sessions[i+1][0]
-		}
-		if name := f.nox[at[2]:at[3]]; !testTask.MatchString(name) && !strings.HasPrefix(name, "test") {
-			continue
-		}
-		for _, call := range noxInstalls.FindAllStringSubmatch(f.nox[at[0]:end], -1) {
-			was := ""
-			for _, word := range quotedWord.FindAllStringSubmatch(call[1], -1) {
-				if was == "-r" {
-					file(word[1])
-				} else if !strings.HasPrefix(was, "-") {
-					found = append(found, requirementsIn([]string{word[1]})...)
-				}
-				was = word[1]
+	for _, call := range noxInstalls.FindAllStringSubmatch(noxOfTests(f.nox), -1) {
+		was := ""
+		for _, word := range quotedWord.FindAllStringSubmatch(call[1], -1) {
+			if was == "-r" {
+				file(word[1])
+			} else if !strings.HasPrefix(was, "-") {
+				found = append(found, requirementsIn([]string{word[1]})...)
 			}
+			was = word[1]
 		}
 	}
 	tool := f.pyproject.Table("tool")
@@ -109,9 +99,33 @@ func (f pyFacts) byTools(s *ecosystem.Survey, dir string) (found, files []string
 		list, _ := ecosystem.ParseTOML([]byte("list = " + m[1]))
 		found = append(found, requirementsIn(list.Texts("list"))...)
 	}
-	found = slices.DeleteFunc(found, func(r string) bool { return notForTests.MatchString(requirement.FindStringSubmatch(r)[1]) })
-	slices.Sort(found)
-	return slices.Compact(found), files
+	return slices.DeleteFunc(found, func(r string) bool { return notForTests.MatchString(requirement.FindStringSubmatch(r)[1]) }), files
+}
+
+// noxOfTests is the text of the session of nox that runs the tests, one where there are several: each has
+// an environment of its own, with versions that pip does not install together.
+func noxOfTests(nox string) string {
+	best, out := 3, ""
+	sessions := noxSession.FindAllStringSubmatchIndex(nox, -1)
+	for i, at := range sessions {
+		end := len(nox)
+		if i+1 < len(sessions) {
+			end = sessions[i+1][0]
+		}
+		name, text, rank := nox[at[2]:at[3]], nox[at[0]:end], 3
+		switch {
+		case name == "tests" || name == "test":
+			rank = 0
+		case noxTests.MatchString(text):
+			rank = 1
+		case testTask.MatchString(name) || strings.HasPrefix(name, "test"):
+			rank = 2
+		}
+		if rank < best {
+			best, out = rank, text
+		}
+	}
+	return out
 }
 
 var testsRequire = pattern.New(`(?s)\btests_require\s*=\s*(\[[^\]]*\])`)

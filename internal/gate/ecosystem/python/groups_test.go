@@ -67,6 +67,25 @@ func TestPythonGroups(t *testing.T) {
 			args:  `-r requirements/ci.txt attrs freezegun hypothesis mock responses pytest`,
 			needs: "attrs freezegun hypothesis mock pytest responses six",
 		},
+		"sessions of nox with versions of their own": {
+			files: map[string]string{"noxfile.py": "@nox.session\ndef tests_old(session):\n    session.install('django==3.2')\n    session.run('pytest')\n\n\n@nox.session\ndef tests(session):\n    session.install('django==4.2')\n    session.run('pytest')\n"},
+			args:  `django==4.2 pytest`,
+			needs: "django==4.2 pytest",
+		},
+		"the session of nox that runs the tests": {
+			files: map[string]string{"noxfile.py": "@nox.session\ndef check(session):\n    session.install('ruff')\n\n\n@nox.session\ndef unit(session):\n    session.install('six')\n    session.run('python', '-m', 'pytest')\n"},
+			args:  `six pytest`,
+			needs: "pytest six",
+		},
+		"settings of tools that contradict others": {
+			files: map[string]string{
+				"requirements.txt": "six==1.16.0\n", "setup.py": "setup(extras_require={'test': ['mock==5']})\n",
+				"tox.ini":        "[testenv]\ndeps =\n    django==4.2\n    Six==1.15.0\n    attrs==25.1\n    mock==4\n    responses==1\n",
+				"pyproject.toml": "[project]\nname = 'p'\n[project.optional-dependencies]\ntest = ['attrs==25.2']\n[dependency-groups]\ntest = ['responses==2']\n[tool.hatch.envs.default]\ndependencies = ['django==3.2', 'hypothesis']\n",
+			},
+			args:  `-r requirements.txt -e '.[test]' django==4.2 hypothesis responses==2 pytest`,
+			needs: "attrs==25.2 django==4.2 hypothesis mock==5 pytest responses==2 setuptools six==1.16.0 wheel",
+		},
 		"a folder of requirements": {
 			files: map[string]string{"requirements/base.txt": "six", "requirements/test.txt": "-r base.txt\nresponses", "requirements/dev.txt": "tox"},
 			args:  `-r requirements/test.txt pytest`,

@@ -228,6 +228,7 @@ func (f *pyFacts) readNeeds(s *ecosystem.Survey, dir string, below []string) {
 	}
 	f.deps = consistent(s, dir, usual(f.deps))
 	f.extrasBeside = setupToolsExtras(s, dir)
+	f.more = f.besideOthers(s, dir)
 }
 
 // asksForPytest is the file of a project that names pytest, empty for none.

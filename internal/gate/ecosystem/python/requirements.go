@@ -137,22 +137,48 @@ var pinned = pattern.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*===?
 // version of a distribution, such as for all platforms or an older Python, those that come later are
 // left out.
 func consistent(s *ecosystem.Survey, dir string, files []string) []string {
-	versions := map[string]string{}
-	return slices.DeleteFunc(files, func(name string) bool {
-		own := map[string]string{}
-		for _, line := range requirementLines(s, path.Join(dir, name), 0) {
-			if m := pinned.FindStringSubmatch(line); m != nil {
-				own[strings.ToLower(nameParts.ReplaceAllString(m[1], "-"))] = m[2]
-			}
+	versions := pins{}
+	return slices.DeleteFunc(files, func(name string) bool { return !versions.take(requirementLines(s, path.Join(dir, name), 0)...) })
+}
+
+// besideOthers are the requirements that tools install, without those that pip would refuse: of
+// another version of a distribution than one before, or than what is installed with them.
+func (f pyFacts) besideOthers(s *ecosystem.Survey, dir string) []string {
+	versions := pins{}
+	for _, name := range f.deps {
+		versions.take(requirementLines(s, path.Join(dir, name), 0)...)
+	}
+	project := f.pyproject.Table("project")
+	others := slices.Concat(lockedVersions(s, dir), project.Texts("dependencies"), f.grouped(), f.ofExtras())
+	for _, key := range f.extras() {
+		others = append(others, project.Table("optional-dependencies").Texts(key)...)
+	}
+	for _, line := range others {
+		versions.take(line)
+	}
+	out := slices.DeleteFunc(f.more, func(line string) bool { return !versions.take(line) })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pins are the versions that distributions are pinned to, by their names.
+type pins map[string]string
+
+// take adds the pins of lines, or none where one is of another version than what is there.
+func (p pins) take(lines ...string) bool {
+	own := pins{}
+	for _, line := range lines {
+		if m := pinned.FindStringSubmatch(line); m != nil {
+			own[strings.ToLower(nameParts.ReplaceAllString(m[1], "-"))] = m[2]
 		}
-		for of, version := range own {
-			if was, ok := versions[of]; ok && was != version {
-				return true
-			}
+	}
+	for of, version := range own {
+		if was, ok := p[of]; ok && was != version {
+			return false
 		}
-		maps.Copy(versions, own)
-		return false
-	})
+	}
+	maps.Copy(p, own)
+	return true
 }
 
 // requirementLines reads a file of pip's, and those of the tree that it names.
