@@ -12,12 +12,15 @@ import (
 // imports are the modules that a line imports: those after from, or a list after import.
 var imports = pattern.New(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w., \t]+))`)
 
+// topImports are those of a file that none of its lines can guard.
+var topImports = pattern.New(`(?m)^(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w., \t]+))`)
+
 // importOthers says whether tests of a project import a module that comes neither with Python nor with
 // the tree: without one they need nothing that tools would install for them. What the product
-// imports is for its own manifest to say.
+// imports is for its own manifest to say; where it has none, it counts as well.
 func importOthers(s *ecosystem.Survey, dir string) bool {
-	own := map[string]bool{}
-	var tests []string
+	own, said := map[string]bool{}, isPackage(s, dir)
+	var read []string
 	for _, name := range s.Below(dir) {
 		if path.Ext(name) != ".py" || ecosystem.IgnoredDir(path.Dir(name)) {
 			continue
@@ -26,12 +29,16 @@ func importOthers(s *ecosystem.Survey, dir string) bool {
 		for up := path.Dir(name); up != "."; up = path.Dir(up) {
 			own[path.Base(up)] = true
 		}
-		if isPythonTest(name) {
-			tests = append(tests, name)
+		if isPythonTest(name) || !said && !steersPython(name) && !notForTests.MatchString(name) {
+			read = append(read, name)
 		}
 	}
-	return slices.ContainsFunc(tests, func(name string) bool {
-		for _, m := range imports.FindAllSubmatch(s.Read(dir, name), -1) {
+	return slices.ContainsFunc(read, func(name string) bool {
+		lines := topImports
+		if isPythonTest(name) {
+			lines = imports
+		}
+		for _, m := range lines.FindAllSubmatch(s.Read(dir, name), -1) {
 			for module := range strings.SplitSeq(string(m[1])+string(m[2]), ",") {
 				first, _, _ := strings.Cut(strings.TrimSpace(module), ".")
 				if first, _, _ = strings.Cut(first, " "); first != "" && !own[first] && !strings.Contains(" "+library+" ", " "+first+" ") {

@@ -25,15 +25,19 @@ func TestNothingToInstall(t *testing.T) {
 		more    map[string]string
 		want    string
 	}{
-		"its own and Python's":      {"import os.path, sys as system\nfrom calc import f\nimport helper\nfrom .helper import g\nfrom concurrent.futures import wait\n", nil, ""},
-		"another one":               {"import os, hypothesis as h\n", nil, "-r requirements/test.txt -e '.[test]' coverage"},
-		"another one, below a test": {"def f():\n    from hypothesis.extra import numpy\n", nil, "-r requirements/test.txt -e '.[test]' coverage"},
-		"requirements of its own":   {"import os\n", map[string]string{"requirements-test.txt": "six\n"}, "-r requirements-test.txt -e ."},
+		"its own and Python's":                  {"import os.path, sys as system\nfrom calc import f\nimport helper\nfrom .helper import g\nfrom concurrent.futures import wait\n", nil, ""},
+		"another one":                           {"import os, hypothesis as h\n", nil, "-r requirements/test.txt -e '.[test]' coverage"},
+		"another one, below a test":             {"def f():\n    from hypothesis.extra import numpy\n", nil, "-r requirements/test.txt -e '.[test]' coverage"},
+		"requirements of its own":               {"import os\n", map[string]string{"requirements-test.txt": "six\n"}, "-r requirements-test.txt -e ."},
+		"dependencies that its build reads":     {"import os\n", map[string]string{"pyproject.toml": "[project]\nname = 'p'\ndynamic = ['dependencies']\n"}, "-e ."},
+		"an application that needs nothing":     {"import os\n", map[string]string{"setup.py": "", "noxfile.py": "import nox\n", "docs/build.py": "import sphinx\n"}, ""},
+		"an application that needs another one": {"from calc import net\n", map[string]string{"setup.py": "", "src/calc/net.py": "import requests\n"}, "-r requirements/test.txt coverage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := maps.Clone(tools)
 			maps.Copy(files, c.more)
+			maps.DeleteFunc(files, func(name, text string) bool { return name == "setup.py" && text == "" })
 			files["tests/test_a.py"] = "import unittest\n" + c.imports
 			var problems strings.Builder
 			s := trees.Survey(t, files, &problems, "python3")

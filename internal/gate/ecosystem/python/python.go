@@ -461,6 +461,7 @@ func otherThanPytest(r string) bool { return !isPytest(r) }
 
 // needsPython says whether a manifest names distributions.
 func needsPython(d ecosystem.TOML) bool {
-	return len(d.Table("project").Texts("dependencies")) > 0 || d.Table("project").Has("optional-dependencies") ||
+	project := d.Table("project")
+	return len(project.Texts("dependencies")) > 0 || project.Has("optional-dependencies") || slices.Contains(project.Texts("dynamic"), "dependencies") ||
 		d.Table("tool", "poetry").Has("dependencies") || d.Has("dependency-groups")
 }
