@@ -75,17 +75,24 @@ func (s *Survey) Below(dir string) []string {
 	return out
 }
 
-// IsFixture says whether a folder lies in one of builds that tests read, that others are made of, or
-// that are brought.
-func IsFixture(dir string) bool { return InFolder(dir+"/", notBuilt...) }
+// Folders of builds that tests read or that others are made of, and of such that are brought.
+var (
+	readOnly = strings.Fields("fixtures fixture __fixtures__ test-data test_data templates template")
+	brought  = strings.Fields("archetype-resources resources deps third_party")
+)
 
-// notBuilt are the names of such folders.
-var notBuilt = strings.Fields("fixtures fixture __fixtures__ test-data test_data templates template archetype-resources resources deps third_party")
+// IsFixture says whether a folder lies in one of builds that tests read or that others are made of; or
+// in one of such that are brought, where it is below a folder of tests or has no tests, by their paths
+// from there.
+func (s *Survey) IsFixture(dir string, isTest func(name string) bool) bool {
+	return InFolder(dir+"/", readOnly...) ||
+		InFolder(dir+"/", brought...) && (InFolder(dir+"/", "test", "tests", "__tests__", "spec", "specs") || !slices.ContainsFunc(s.Below(dir), isTest))
+}
 
 // Apart says whether a folder with a build of its own, which lies below another build and is no
 // part of that, has tests, by their paths from there: nothing else runs them.
 func (s *Survey) Apart(dir string, isTest func(name string) bool) bool {
-	return !IsFixture(dir) && slices.ContainsFunc(s.Below(dir), isTest)
+	return !InFolder(dir+"/", readOnly...) && !InFolder(dir+"/", brought...) && slices.ContainsFunc(s.Below(dir), isTest)
 }
 
 // File returns the content of a file by its path in the repository.

@@ -209,6 +209,22 @@ func TestFind(t *testing.T) {
 			want: "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test " + node + " test/*.test.js\n" +
 				"Node.js in packages/templates/a within .\n  test npx jest" + jest + "\nNode.js in test/e2e\n  test npx jest" + jest + "\n",
 		},
+		"packages in folders of what is brought": {
+			files: map[string]string{
+				"package.json": `{}`, "resources/app/package.json": `{"scripts": {"test": "jest"}}`, "resources/app/a.test.js": "", "third_party/b/package.json": `{"scripts": {"test": "jest"}}`,
+				"test/deps/c/package.json": `{"scripts": {"test": "jest"}}`, "test/deps/c/a.test.js": "",
+			},
+			tools: "node npm",
+			want:  "Node.js in resources/app\n  test npx jest" + jest + "\n",
+		},
+		"projects of Python in folders of what is brought": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.ruff]\n", "deps/a/setup.py": "", "deps/a/test_a.py": "import unittest\n", "third_party/b/setup.py": "", "third_party/b/b.py": "",
+				"tests/resources/c/setup.py": "", "tests/resources/c/test_c.py": "import unittest\n",
+			},
+			tools: "python3",
+			want:  "Python in deps/a\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
+		},
 		"a Cargo workspace": {
 			files: map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\"]\n", "Cargo.lock": "", "a/Cargo.toml": "[package]\nname = \"a\"\n"},
 			tools: "cargo",

@@ -211,7 +211,7 @@ func isData(s *ecosystem.Survey, dir string, manifests map[string]manifest) bool
 		_, ok := manifests[up]
 		around = around || ok
 	}
-	if ecosystem.IsFixture(dir) {
+	if s.IsFixture(dir, isNodeTest) {
 		return around || inTests
 	}
 	return around && inTests && !manifests[dir].testsItself()

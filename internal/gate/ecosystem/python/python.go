@@ -133,7 +133,7 @@ func pythonDirs(s *ecosystem.Survey) []string {
 // isData says whether a folder is of a project that tests read and no one works in: it lies in one of
 // fixtures, below another project or a folder of tests, and is no member of a workspace.
 func isData(s *ecosystem.Survey, dir string) bool {
-	if !ecosystem.IsFixture(dir) {
+	if !s.IsFixture(dir, isPythonTest) {
 		return false
 	}
 	if root := uvWorkspace(s, dir); root != "" && root != dir {
