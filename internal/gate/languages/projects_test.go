@@ -209,6 +209,25 @@ func TestFind(t *testing.T) {
 			want: "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test " + node + " test/*.test.js\n" +
 				"Node.js in packages/templates/a within .\n  test npx jest" + jest + "\nNode.js in test/e2e\n  test npx jest" + jest + "\n",
 		},
+		"a package of tests with a lockfile": {
+			files: map[string]string{
+				"package.json": `{"scripts": {"test": "node --test test/*.js"}}`, "test/package.json": `{"devDependencies": {"sinon": "1"}}`, "test/package-lock.json": "{}",
+				"test/app/package.json": `{"devDependencies": {"gone": "1"}}`, "test/a.js": "",
+			},
+			tools: "node npm",
+			want:  "Node.js in .\n  test " + node + " test/*.js\nNode.js in test\n  setup npm ci --no-audit --no-fund\n",
+		},
+		"packages below tests that others use": {
+			files: map[string]string{
+				"package.json": `{"scripts": {"test": "node --test test/*.js"}, "devDependencies": {"plugin": "file:./test/plugin"}}`, "test/a.js": "",
+				"test/plugin/package.json": `{"name": "@x/plugin", "scripts": {"build": "tsc"}, "dependencies": {"named": "*"}}`,
+				"test/named/package.json":  `{"name": "named", "scripts": {"build": "tsc"}}`, "test/other/package.json": `{"name": "other", "scripts": {"build": "tsc"}, "dependencies": {"same": "*"}}`,
+				"test/same/package.json": `{"name": "same", "scripts": {"build": "tsc"}}`,
+			},
+			tools: "node npm",
+			want: "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test " + node + " test/*.js\n" +
+				"Node.js in test/named\n  build npm run build\nNode.js in test/plugin with test/named\n  setup npm install --no-audit --no-fund --no-package-lock\n  build npm run build\n",
+		},
 		"packages in folders of what is brought": {
 			files: map[string]string{
 				"package.json": `{}`, "resources/app/package.json": `{"scripts": {"test": "jest"}}`, "resources/app/a.test.js": "", "third_party/b/package.json": `{"scripts": {"test": "jest"}}`,

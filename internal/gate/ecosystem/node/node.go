@@ -7,6 +7,7 @@ package node
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -179,16 +180,19 @@ func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
 		manifests[dir] = m
 		dirs = append(dirs, dir)
 	}
-	var data []string
+	data := map[string]bool{}
 	for _, dir := range dirs {
-		if isData(s, dir, manifests) {
-			data = append(data, dir)
+		data[dir] = isData(s, dir, manifests)
+	}
+	for at := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return data[dir] }); len(at) > 0; at = at[1:] {
+		for _, dir := range dirs { // what one that is none needs is none either
+			if data[dir] && !s.IsFixture(dir, isNodeTest) && manifests[at[0]].needs(at[0], dir, manifests[dir].Name) {
+				data[dir], at = false, append(at, dir)
+			}
 		}
 	}
-	for _, dir := range data {
-		delete(manifests, dir)
-	}
-	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(data, dir) })
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return data[dir] })
+	maps.DeleteFunc(manifests, func(dir string, _ manifest) bool { return data[dir] })
 	var out []ecosystem.Project
 	for _, dir := range dirs {
 		if p := nodeProject(s, dir, manifests); p.What != "" {
@@ -199,8 +203,8 @@ func findNodeProjects(s *ecosystem.Survey) []ecosystem.Project {
 }
 
 // isData says whether a package is one that tests read and no one works in: it lies in a folder of
-// fixtures, or of tests without a runner of its own, below another package or a folder of tests, and is
-// no member of a workspace around it.
+// fixtures, or of tests without a runner or a lockfile of its own, below another package or a folder of
+// tests, and is no member of a workspace around it.
 func isData(s *ecosystem.Survey, dir string, manifests map[string]manifest) bool {
 	if root := workspaceOf(s, dir, manifests); root != "" && root != dir {
 		return isData(s, root, manifests)
@@ -214,8 +218,26 @@ func isData(s *ecosystem.Survey, dir string, manifests map[string]manifest) bool
 	if s.IsFixture(dir, isNodeTest) {
 		return around || inTests
 	}
-	return around && inTests && !manifests[dir].testsItself()
+	return around && inTests && !manifests[dir].testsItself() && s.First(dir, lockfiles...) == ""
 }
+
+// needs says whether the package in the folder at names one in another among what it needs: by its
+// name, or by its folder.
+func (m manifest) needs(at, dir, name string) bool {
+	for of, version := range m.all() {
+		kind, to, local := strings.Cut(version, ":")
+		if of == name || local && slices.Contains(localKinds, kind) && path.Join(at, to) == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// localKinds are what stands before a folder in place of a version.
+var localKinds = strings.Fields("file link portal workspace")
+
+// lockfiles are those of package managers, the first that is there counts.
+var lockfiles = strings.Fields("pnpm-lock.yaml yarn.lock package-lock.json npm-shrinkwrap.json bun.lock bun.lockb")
 
 // nodeProject is the package in dir. One with nothing to run is none.
 func nodeProject(s *ecosystem.Survey, dir string, manifests map[string]manifest) ecosystem.Project {
@@ -363,7 +385,7 @@ func installNode(p *ecosystem.Project, s *ecosystem.Survey, m manifest, workspac
 		}
 		p.Setup = append(p.Setup, c.Reporting(text).ForStrangers(fetch, data, offline))
 	}
-	lock := s.First(p.Dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
+	lock := s.First(p.Dir, lockfiles...)
 	if lock != "" {
 		p.Why = append(p.Why, path.Join(p.Dir, lock))
 	}
@@ -409,7 +431,7 @@ func (m manifest) installsAlone() bool {
 		}
 	}
 	for _, version := range m.all() {
-		if kind, _, local := strings.Cut(version, ":"); local && slices.Contains([]string{"file", "link", "portal", "workspace"}, kind) {
+		if kind, _, local := strings.Cut(version, ":"); local && slices.Contains(localKinds, kind) {
 			return false
 		}
 	}
