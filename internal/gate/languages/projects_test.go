@@ -156,6 +156,25 @@ func TestFind(t *testing.T) {
 			want: "Python in .\n  test PYTHONPATH=. pytest --ignore=a --ignore=b/c" + junit + "\nPython in a\n  test PYTHONPATH=. pytest" + junit + "\n" +
 				"Python in b\n  test PYTHONPATH=. pytest --ignore=c" + junit + "\nPython in b/c\n  test PYTHONPATH=. pytest" + junit + "\n",
 		},
+		"packages of Python below others, by what their tests are written for": {
+			files: map[string]string{
+				"pyproject.toml": "[tool.ruff]\n", "tests/test_top.py": "import pytest\n",
+				"plugins/tax/setup.py": "", "plugins/tax/test_tax.py": "class TestVat:\n\n    rate = 2\n\n    def test_vat(self):\n        assert True\n",
+				"plugins/fee/setup.py": "", "plugins/fee/test_fee.py": "from cases import BaseCase\n\n\nclass TestFee(BaseCase):\n    def test_fee(self):\n        self.assertTrue(True)\n",
+				"plugins/fee/more/setup.py": "", "plugins/fee/more/test_more.py": "import pytest\n",
+				"all/tox.ini": "[testenv]\ncommands = pytest {posargs}\n", "all/a/setup.py": "", "all/a/test_a.py": "def test_a(): pass\n",
+				"some/setup.cfg": "[flake8]\n", "some/noxfile.py": "def tests(session):\n    session.install('pytest')\n", "some/a/setup.py": "", "some/a/test_a.py": "def test_a(): pass\n",
+			},
+			tools: "python3 pytest",
+			want: "Python in .\n  test PYTHONPATH=. pytest --ignore=all/a --ignore=plugins/fee/more --ignore=plugins/tax --ignore=some/a" + junit + "\n" +
+				"Python in all\n  test PYTHONPATH=. pytest" + junit + "\nPython in all/a\n  test PYTHONPATH=. pytest" + junit + "\nPython in plugins/fee/more\n  test PYTHONPATH=. pytest" + junit + "\n" +
+				"Python in plugins/tax\n  test PYTHONPATH=. pytest" + junit + "\nPython in some\n  test PYTHONPATH=. pytest" + junit + "\nPython in some/a\n  test PYTHONPATH=. pytest" + junit + "\n",
+		},
+		"classes of tests that those of unittest inherit from": {
+			files: map[string]string{"test_a.py": "import unittest\n", "test_b.py": "class TestMixin:\n    def test_b(self):\n        self.assertTrue(True)\n"},
+			tools: "python3 pytest",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
+		},
 		"a project of Python below settings of tools alone, and one that tests read": {
 			files: map[string]string{
 				"pyproject.toml": "[tool.ruff]\n", "a/pyproject.toml": "[project]\nname = 'a'\n", "a/tests/test_a.py": "import unittest\n",

@@ -114,7 +114,7 @@ func TestPythonGroups(t *testing.T) {
 			tt.files["tests/test_a.py"] = "import pytest\n"
 			var problems strings.Builder
 			s := trees.Survey(t, tt.files, &problems, "python3")
-			f := pythonFacts(s, ".", []string{"."})
+			f := pythonFacts(s, ".", candidatesIn("."))
 			f.siblings = siblings(s, ".")
 			p := ecosystem.Project{Dir: "."}
 			if !installPython(&p, s, f) || len(p.Setup) != 2 {

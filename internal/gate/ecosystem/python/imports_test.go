@@ -42,7 +42,7 @@ func TestNothingToInstall(t *testing.T) {
 			var problems strings.Builder
 			s := trees.Survey(t, files, &problems, "python3")
 			p, args := ecosystem.Project{Dir: "."}, ""
-			if installPython(&p, s, pythonFacts(s, ".", []string{"."})) {
+			if installPython(&p, s, pythonFacts(s, ".", candidatesIn("."))) {
 				_, args, _ = strings.Cut(p.Setup[len(p.Setup)-1].Text, "--disable-pip-version-check ")
 			}
 			if args != c.want {

@@ -86,8 +86,8 @@ func absentInPython(output string) (name string, deps bool) {
 // findPythonProjects makes a project of every folder that has tests and a file
 // of a packaging tool, or of the top where there are tests alone.
 func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
-	all := pythonDirs(s)
-	dirs := slices.DeleteFunc(slices.Clone(all), func(dir string) bool { return isData(s, dir) })
+	all := candidatesIn(pythonDirs(s)...)
+	dirs := slices.DeleteFunc(slices.Clone(all.dirs), func(dir string) bool { return isData(s, dir) })
 	tested := slices.ContainsFunc(s.Files, func(f string) bool { return isPythonTest(f) && !ecosystem.IgnoredDir(path.Dir(f)) })
 	if len(dirs) == 0 && tested {
 		dirs = []string{"."}
@@ -108,7 +108,7 @@ func findPythonProjects(s *ecosystem.Survey) []ecosystem.Project {
 		if slices.ContainsFunc(out, func(p ecosystem.Project) bool { return p.Dir == dir }) || !isDjango(s, dir) || slices.ContainsFunc(dirs, ofPytest) {
 			continue
 		}
-		out = append(out, pythonProject(s, dir, append(slices.Clone(all), dir)))
+		out = append(out, pythonProject(s, dir, all))
 	}
 	return out
 }
@@ -170,7 +170,28 @@ type pyFacts struct {
 	broken           bool           // pyproject.toml is no TOML
 }
 
-func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
+// runs says whether there is a runner for its tests.
+func (f pyFacts) runs() bool { return f.pytest || f.unittest || f.django }
+
+// candidates are the folders that may be projects, with what is known of them.
+type candidates struct {
+	dirs  []string
+	facts map[string]pyFacts
+}
+
+func candidatesIn(dirs ...string) candidates { return candidates{dirs, map[string]pyFacts{}} }
+
+// pythonFacts are the facts of a folder, which are read once: those of the folders below are among them.
+func pythonFacts(s *ecosystem.Survey, dir string, all candidates) pyFacts {
+	f, ok := all.facts[dir]
+	if !ok {
+		f = readFacts(s, dir, all)
+		all.facts[dir] = f
+	}
+	return f
+}
+
+func readFacts(s *ecosystem.Survey, dir string, all candidates) pyFacts {
 	text := s.Read(dir, "pyproject.toml")
 	f := pyFacts{lock: s.First(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
 	f.pyproject, f.broken = ecosystem.ParseTOML(text)
@@ -191,13 +212,14 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 	if f.workspace != "" {
 		f.top = pyproject(s, f.workspace)
 	}
-	below := slices.DeleteFunc(slices.Clone(all), func(o string) bool { return o == dir || !ecosystem.Inside(dir, o) })
+	below := slices.DeleteFunc(slices.Clone(all.dirs), func(o string) bool { return o == dir || !ecosystem.Inside(dir, o) })
 	f.readNeeds(s, dir, below)
 	asks := f.asksForPytest(s, dir)
+	var data []string
 	if !f.pytest && asks == "" && !s.Has(dir, "conftest.py") { // else what this says of tests holds for the packages below, too
-		f.apart = slices.DeleteFunc(slices.Clone(below), func(o string) bool { return !isPackage(s, o) })
+		f.apart, data = apartOf(s, below, all)
 	}
-	f.readTests(s, dir)
+	f.readTests(s, dir, data)
 	if !f.pytest && asks != "" {
 		f.pytest, f.why = true, "pytest is asked for in "+asks
 	}
@@ -209,6 +231,22 @@ func pythonFacts(s *ecosystem.Survey, dir string, all []string) pyFacts {
 		f.deps = requirementsAround(s, dir)
 	}
 	return f
+}
+
+// apartOf are the outermost packages in folders below a project whose tests have a runner of their own, and those
+// that are data: the tests of others are for the runner of the project.
+func apartOf(s *ecosystem.Survey, below []string, all candidates) (apart, data []string) {
+	for _, dir := range below { // sorted, so that those around others come first
+		within := func(o string) bool { return ecosystem.Inside(o, dir) }
+		switch {
+		case !isPackage(s, dir), slices.ContainsFunc(apart, within), slices.ContainsFunc(data, within):
+		case isData(s, dir):
+			data = append(data, dir)
+		case pythonFacts(s, dir, all).runs():
+			apart = append(apart, dir)
+		}
+	}
+	return apart, data
 }
 
 // readNeeds reads what tests need. below are the folders of other projects.
@@ -231,26 +269,30 @@ func (f *pyFacts) readNeeds(s *ecosystem.Survey, dir string, below []string) {
 	f.more = f.besideOthers(s, dir)
 }
 
-// asksForPytest is the file of a project that names pytest, empty for none.
+// asksForPytest is what of a project names pytest, empty for nothing.
 func (f *pyFacts) asksForPytest(s *ecosystem.Survey, dir string) string {
 	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
-	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
+	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "tox.ini"}) {
 		if asked.Match(s.Read(dir, name)) {
 			return name
 		}
 	}
+	if slices.ContainsFunc(f.more, isPytest) {
+		return "settings of tools"
+	}
 	return ""
 }
 
-// readTests reads which runner tests are written for.
-func (f *pyFacts) readTests(s *ecosystem.Survey, dir string) {
+// readTests reads which runner tests are written for. data are folders whose tests are for none.
+func (f *pyFacts) readTests(s *ecosystem.Survey, dir string, data []string) {
 	var tested []string // of those apart
 	for _, name := range s.Below(dir) {
-		if !isPythonTest(name) || ecosystem.IgnoredDir(path.Dir(name)) {
+		within := func(o string) bool { return ecosystem.Inside(o, path.Join(dir, name)) }
+		if !isPythonTest(name) || ecosystem.IgnoredDir(path.Dir(name)) || slices.ContainsFunc(data, within) {
 			continue
 		}
-		if at := slices.IndexFunc(f.apart, func(o string) bool { return ecosystem.Inside(o, path.Join(dir, name)) }); at >= 0 {
-			if !slices.Contains(tested, f.apart[at]) && !isData(s, f.apart[at]) {
+		if at := slices.IndexFunc(f.apart, within); at >= 0 {
+			if !slices.Contains(tested, f.apart[at]) {
 				tested = append(tested, f.apart[at])
 			}
 			continue
@@ -262,7 +304,7 @@ func (f *pyFacts) readTests(s *ecosystem.Survey, dir string) {
 		switch {
 		case base == "conftest.py":
 			f.pytest, f.why = true, name
-		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), collected.MatchString(base) && bareTest.Match(src):
+		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), collected.MatchString(base) && isBare(src):
 			f.pytest, f.why = true, name+", which is written for pytest"
 		case importable.MatchString(base) && bytes.Contains(src, []byte("unittest")):
 			f.unittest = true
@@ -278,12 +320,20 @@ var collected = pattern.New(`^(test_.*|.*_test)\.py$`)
 // importable are the names of files that can be modules: unittest finds tests in no others.
 var importable = pattern.New(`^[\pL_][\pL\pN_]*\.py$`)
 
-// bareTest is a test that is a function, which unittest does not run.
-var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
+// Tests that unittest does not run: functions, and methods of a class that inherits from none.
+var (
+	bareTest  = pattern.New(`(?m)^(async )?def test_\w*\(`)
+	bareClass = pattern.New(`(?m)^class Test\w*(?:\(\s*(?:object)?\s*\))?:.*\n(?:[ \t].*\n|\r?\n)*?[ \t]+(?:async )?def test\w*\(`)
+)
 
-func pythonProject(s *ecosystem.Survey, dir string, all []string) ecosystem.Project {
+// isBare says whether a file has such tests, and no class that adds tests to those of unittest.
+func isBare(src []byte) bool {
+	return bareTest.Match(src) || bareClass.Match(src) && !bytes.Contains(src, []byte("unittest")) && !bytes.Contains(src, []byte("self.assert"))
+}
+
+func pythonProject(s *ecosystem.Survey, dir string, all candidates) ecosystem.Project {
 	f := pythonFacts(s, dir, all)
-	if !f.pytest && !f.unittest && !f.django {
+	if !f.runs() {
 		return ecosystem.Project{}
 	}
 	f.siblings = siblings(s, dir)

@@ -34,7 +34,7 @@ const maxNested = 8
 
 // pythonRequirements are those of the project in dir, and of its tests.
 func pythonRequirements(s *ecosystem.Survey, dir string) []string {
-	f := pythonFacts(s, dir, pythonDirs(s))
+	f := pythonFacts(s, dir, candidatesIn(pythonDirs(s)...))
 	var found []string
 	for _, name := range f.deps {
 		found = append(found, requirementLines(s, path.Join(dir, name), 0)...)

@@ -44,7 +44,7 @@ func TestBrokenManifests(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"[tool.pytest.ini_options]\naddopts = \"-q\"\n", "[tool.pytest.ini_options]\naddopts = = 3\n"} {
 		s := trees.Survey(t, map[string]string{"pyproject.toml": text, "test_a.py": "def test_a(): pass\n"}, t.Output())
-		if f := pythonFacts(s, ".", []string{"."}); !f.pytest {
+		if f := pythonFacts(s, ".", candidatesIn(".")); !f.pytest {
 			t.Errorf("%q: no pytest", text)
 		}
 	}
