@@ -485,12 +485,13 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 	t.Cleanup(func() { log.Close() })
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
-	box := w.box
-	if s.has("behaviour") || s.has("programs") { // nothing is called with inputs of no one's choice where commands are not apart
-		box = fullSandboxOf(t, os.Getenv("PATH"))
-	}
+	box, programs := w.box, os.Getenv("PATH")
 	if s.has("runners") {
 		box, tools.Env = w.runners(t)
+		programs = strings.TrimPrefix(tools.Env[0], "PATH=")
+	}
+	if s.has("behaviour") || s.has("programs") { // nothing is called with inputs of no one's choice where commands are not apart
+		box = fullSandboxOf(t, programs)
 	}
 	g := &Gate{
 		Machine: Machine{

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -54,11 +55,12 @@ func ParseJest(data []byte) ([]Outcome, error) {
 	return out, disagree(doc.NumFailedTests, failed)
 }
 
-// ParseMocha reads the JSON of mocha.
+// ParseMocha reads the JSON of mocha, with the titles of groups where its reporter has them.
 func ParseMocha(data []byte) ([]Outcome, error) {
 	type test struct {
 		Title, FullTitle, File string
-		State                  string // "passed", "failed" or "pending"; of mocha's own reporter none
+		Titles                 []string // of the groups around it, and its own
+		State                  string   // "passed", "failed" or "pending"; of mocha's own reporter none
 		Duration               float64
 		CurrentRetry           int
 		Err                    struct{ Message, Stack string }
@@ -70,18 +72,19 @@ func ParseMocha(data []byte) ([]Outcome, error) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("JSON of mocha: %w", err)
 	}
-	id := func(t test) string { return t.File + "\x00" + t.FullTitle }
+	name := func(t test) string { return cmp.Or(strings.Join(t.Titles, NameSep), t.FullTitle) }
+	id := func(t test) string { return t.File + "\x00" + name(t) }
 	pending, failures := map[string]bool{}, map[string][]Outcome{}
 	for _, t := range doc.Pending {
 		pending[id(t)] = true
 	}
 	for _, t := range doc.Failures {
-		failures[id(t)] = append(failures[id(t)], Outcome{pkg: t.File, name: t.FullTitle, status: Failed, output: Short(JoinOutput(t.Err.Message, t.Err.Stack)), elapsed: millis(t.Duration)})
+		failures[id(t)] = append(failures[id(t)], Outcome{pkg: t.File, name: name(t), status: Failed, output: Short(JoinOutput(t.Err.Message, t.Err.Stack)), elapsed: millis(t.Duration)})
 	}
 	var out []Outcome
 	taken := map[string]int{}
 	for _, t := range doc.Tests {
-		o := Outcome{pkg: t.File, name: t.FullTitle, status: Passed, elapsed: millis(t.Duration), retried: t.CurrentRetry > 0}
+		o := Outcome{pkg: t.File, name: name(t), status: Passed, elapsed: millis(t.Duration), retried: t.CurrentRetry > 0}
 		switch known := failures[id(t)]; {
 		case t.State == "failed" || t.State == "" && len(known) > 0:
 			if taken[id(t)] == len(known) {

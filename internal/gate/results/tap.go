@@ -17,6 +17,9 @@ var tapLine = pattern.New(`^(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s+#\s*((?i:skip|
 // results of the subtest follow.
 var tapTime = pattern.New(`(?:\s+#\s*time=\S+)?(?:\s+\{)?\s*$`)
 
+// avaSep stands between a test of AVA and its file, where there are several.
+const avaSep = " › "
+
 // tapPlan says how many results there are.
 var tapPlan = pattern.New(`^1\.\.(\d+)\b`)
 
@@ -97,7 +100,7 @@ func (p *tapParser) line(line string) {
 	case indent%4 != 0 || level > len(p.open):
 		p.keep(text)
 	case m != nil:
-		p.result(level, Outcome{pkg: TapPackage, name: tapTime.ReplaceAllString(m[2], ""), status: tapStatus(m[1], m[3])}, text)
+		p.result(level, Outcome{pkg: TapPackage, name: strings.ReplaceAll(tapTime.ReplaceAllString(m[2], ""), avaSep, NameSep), status: tapStatus(m[1], m[3])}, text)
 	case level > 0:
 		p.keep(text)
 	case tapPlan.MatchString(text) && p.plan < 0:

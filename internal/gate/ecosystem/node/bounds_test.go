@@ -72,3 +72,18 @@ func TestPluggedIn(t *testing.T) {
 		}
 	}
 }
+
+// One test alone is chosen by its title, under mocha with those of the groups around it.
+func TestOneAlone(t *testing.T) {
+	t.Parallel()
+	for runner, want := range map[string]string{"mocha": "--grep='shop total$'", "node --test": "--test-name-pattern='total$'"} {
+		c, ok := adoptNode(ecosystem.Command{Unit: "."}, strings.Fields(runner))
+		if !ok {
+			t.Fatalf("%s is not known", runner)
+		}
+		one, ok := c.Results.Narrow(c, ecosystem.Part{Packages: []string{"test/shop.js"}, Only: "shop > total[2]"})
+		if !ok || !strings.Contains(one.Text, want) {
+			t.Errorf("%s: %q, want %q", runner, one.Text, want)
+		}
+	}
+}

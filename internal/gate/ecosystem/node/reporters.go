@@ -29,7 +29,8 @@ const mochaReporter = `const fs=require("fs");` +
 	`module.exports=function(runner,options){const to=options.reporterOptions||options.reporterOption;` +
 	`const doc={stats:{failures:0},tests:[],pending:[],failures:[]};` +
 	`const of=(t,e)=>{let file=t.file;for(let s=t.parent;!file&&s;s=s.parent)file=s.file;` +
-	`return{title:t.title,fullTitle:t.fullTitle(),file,duration:t.duration,state:t.state||(t.pending?"pending":""),currentRetry:t.currentRetry?t.currentRetry():0,` +
+	`const titles=[t.title];for(let s=t.parent;s;s=s.parent)if(s.title)titles.unshift(s.title);` +
+	`return{titles,title:t.title,fullTitle:t.fullTitle(),file,duration:t.duration,state:t.state||(t.pending?"pending":""),currentRetry:t.currentRetry?t.currentRetry():0,` +
 	`err:e?{message:String(e.message||e),stack:e.stack?String(e.stack):""}:{}}};` +
 	`runner.on("test end",t=>doc.tests.push(of(t)));runner.on("pending",t=>doc.pending.push(of(t)));` +
 	`runner.on("fail",(t,e)=>{doc.stats.failures++;doc.failures.push(of(t,e))});` +

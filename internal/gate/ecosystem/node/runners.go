@@ -28,14 +28,15 @@ type nodeRunner struct {
 	ahead  bool     // its options for results stand before all others
 	name   string
 	// collect is nil for those whose output has no files to run alone.
-	collect func(string) results.Collector
-	nofiles bool
-	pnp     bool                                       // its package manager alone finds it
-	apart   bool                                       // each file is run in a process of its own, unless its options say otherwise
-	byName  string                                     // the option that chooses tests by an expression for their names; empty: there is none
-	workers string                                     // the option with which tests run in processes that do not have the runner's arguments; empty: there is none
-	failing func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
-	shuffle func(seed uint32) []string
+	collect  func(string) results.Collector
+	nofiles  bool
+	pnp      bool                                       // its package manager alone finds it
+	apart    bool                                       // each file is run in a process of its own, unless its options say otherwise
+	byName   string                                     // the option that chooses tests by an expression for their names; empty: there is none
+	inGroups bool                                       // that expression is for the titles of the groups around a test, too
+	workers  string                                     // the option with which tests run in processes that do not have the runner's arguments; empty: there is none
+	failing  func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
+	shuffle  func(seed uint32) []string
 }
 
 func nodeRunners() []nodeRunner {
@@ -83,7 +84,7 @@ func nodeRunners() []nodeRunner {
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"}, stops: []string{"--bail", "-b"}, goes: "--no-bail",
 			flags:   []string{"--reporter", `"$REPORTER"`, "--reporter-options", "output=" + ecosystem.ResultsVar},
 			line:    `REPORTER=$RESULTS_DIR/reporter.cjs; printf %s '` + mochaReporter + `' >"$REPORTER" || exit`,
-			collect: results.Numbered(results.ParseMocha), failing: failingMocha, byName: "--grep",
+			collect: results.Numbered(results.ParseMocha), failing: failingMocha, byName: "--grep", inGroups: true,
 			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
 			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
 				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),
@@ -274,7 +275,7 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 			if r.byName == "" {
 				return c, false
 			}
-			more = append(slices.Clone(more), r.byName+"="+ecosystem.Quoted(regexp.QuoteMeta(results.LastName(p.Only))+"$"))
+			more = append(slices.Clone(more), r.byName+"="+ecosystem.Quoted(regexp.QuoteMeta(r.title(p.Only))+"$"))
 		}
 		return build(c, ecosystem.FromUnit(c.Unit, p.Packages), more...), true
 	}}
@@ -292,6 +293,15 @@ func (r nodeRunner) command(c ecosystem.Command, call nodeCall, prelude []string
 		}
 	}
 	return c
+}
+
+// title is what an expression by which tests are chosen is to match of the name of one.
+func (r nodeRunner) title(test string) string {
+	title := results.LastName(test)
+	if r.inGroups {
+		title = strings.ReplaceAll(test[:strings.LastIndex(test, title)]+title, results.NameSep, " ")
+	}
+	return title
 }
 
 // byYarn is what stands before a runner that yarn has to start: variables, yarn, and what measures.
