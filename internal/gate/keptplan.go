@@ -10,7 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
-// keptTests are the commands of the kept arm: the base's own. otherwise are those that are
+// keptTests are the commands of the kept arm: the base's own, by what the head's setup brings. otherwise are those that are
 // detected in the head with the base's steering and tests, and report each test as the base's do,
 // where they are other ones: what stands in the tree may ask for another call, such as a source
 // folder, and so may what the change only puts there.
@@ -23,18 +23,18 @@ func (r *runner) keptTests(ctx context.Context) (base, otherwise []ecosystem.Com
 	}
 	for _, c := range r.sides.Plans[Base].Test {
 		c.Unit = r.sides.MovedTo(c.Unit)
-		at := slices.IndexFunc(p.Test, func(h ecosystem.Command) bool { return sides.SameRun(h, c) && h.Text == c.Text })
+		at := slices.IndexFunc(p.Test, func(h ecosystem.Command) bool { return sides.SameCall(h, c) })
 		if at >= 0 {
-			base = append(base, p.Test[at])
+			base = append(base, r.sides.AsPrepared(Head, p.Test[at]))
 			continue
 		}
-		base = append(base, c)
+		base = append(base, r.sides.AsPrepared(Head, c))
 		if r.configured(StageTest) {
 			continue
 		}
 		for _, h := range p.Test {
 			if sides.SameRun(h, c) {
-				otherwise = append(otherwise, h)
+				otherwise = append(otherwise, r.sides.AsPrepared(Head, h))
 			}
 		}
 	}

@@ -45,6 +45,11 @@ type Command struct {
 	Installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
 	Cache    string // Go's build cache; empty: see seals
 
+	// Interpreter is what starts the runner, as the setup of the side brings it, and By returns the call as
+	// it is by another one; nil: what starts it is part of the call.
+	Interpreter string
+	By          func(interpreter string) Command
+
 	// Stderr sees its standard error once it has ended, as far as that is kept; nil: no one does.
 	Stderr io.Writer
 
@@ -56,6 +61,27 @@ type Command struct {
 	Data func(*Survey) map[string][]byte
 	// OwnProgram says that the package manager that the base has chosen is among the data.
 	OwnProgram bool
+}
+
+// StartedAs returns c by the interpreter of another call, under the name that it has.
+func (c Command) StartedAs(o Command) Command {
+	if c.By == nil || o.By == nil || c.Interpreter == o.Interpreter {
+		return c
+	}
+	by := c.By(o.Interpreter)
+	c.Name = c.Label()
+	if c.Results != nil {
+		c.Text = by.Text
+	} else { // what counts as one test is known by its text
+		c.Script = by.Text
+	}
+	c.Argv, c.Results, c.Plain, c.Interpreter = by.Argv, by.Results, by.Plain, by.Interpreter
+	return c
+}
+
+// CalledAs says whether c is called as another command is, whatever interpreter starts either.
+func (c Command) CalledAs(o Command) bool {
+	return c.Text == o.Text || c.By != nil && o.By != nil && c.By(o.Interpreter).Text == o.Text
 }
 
 // FetchOnly are the commands of setup that say how they fetch for heads that are not

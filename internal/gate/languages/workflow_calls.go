@@ -38,7 +38,40 @@ func given(s *ecosystem.Survey, p ecosystem.Project) (found []ecosystem.Given, l
 		c.job(j)
 	}
 	c.programs()
+	for i := range c.found {
+		startedAs(&c.found[i].Command, p)
+	}
 	return c.found, c.left
+}
+
+// startedAs lets a call of a project's runner be started by another interpreter, as the project's own is.
+func startedAs(c *ecosystem.Command, p ecosystem.Project) {
+	at := slices.IndexFunc(p.Test, func(t ecosystem.Command) bool { return t.By != nil && strings.Contains(c.Text, starting(t)) })
+	if c.By != nil || at < 0 {
+		return
+	}
+	own, was := p.Test[at], *c
+	c.Interpreter = own.Interpreter
+	c.By = func(interpreter string) ecosystem.Command {
+		by := was
+		by.Text = strings.Replace(was.Text, starting(own), starting(own.By(interpreter)), 1)
+		by.Argv, by.Interpreter = append(slices.Clone(was.Argv[:len(was.Argv)-1]), by.Text), interpreter
+		return by
+	}
+}
+
+// starting is how a call of a runner of Python's tests starts that, with spaces around.
+func starting(c ecosystem.Command) string {
+	words := strings.Fields(c.Text)
+	to := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"pytest", "unittest", "manage.py"}, w) })
+	if to < 0 {
+		return ""
+	}
+	from := to
+	for from > 0 && !ecosystem.IsAssignment(words[from-1]) {
+		from--
+	}
+	return " " + strings.Join(words[from:to+1], " ")
 }
 
 // calls are found for one project.

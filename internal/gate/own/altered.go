@@ -31,10 +31,12 @@ func (o *Commands) Altered(t *runs.Comparison, x *kept.Expectations) {
 			continue
 		}
 		p := o.On.Sides.Plans[results.Base].Projects[at]
+		all := ownOf(p)
+		was := all[slices.IndexFunc(all, func(c ecosystem.Command) bool { return c.Text == id.Command })]
 		steers := func(t sides.Touch) bool { return t.Class == compare.Steering && ecosystem.Inside(p.Dir, t.Path) }
 		inWorkflow := slices.IndexFunc(p.Given, func(g ecosystem.Given) bool { return g.Text == id.Command })
 		now := o.On.Sides.ProjectAt(results.Head, p.Eco.Name, o.On.Sides.ProjectMovedTo(p))
-		has := !slices.Contains(o.Gone, id) && now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.Text == id.Command })
+		has := !slices.Contains(o.Gone, id) && now != nil && slices.ContainsFunc(ownOf(*now), func(c ecosystem.Command) bool { return c.CalledAs(was) })
 		held := x != nil && !slices.ContainsFunc(x.Changed, func(e kept.Expectation) bool { return e.ID == id })
 		switch {
 		case inWorkflow >= 0 && !has && o.touchesCI(p.Given[inWorkflow].From):

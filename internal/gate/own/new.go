@@ -86,17 +86,18 @@ func (o *Commands) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, e
 	if slices.Contains(o.Tried, known.Wholly(c)) {
 		return false, nil
 	}
-	if well, err := o.goesWell(ctx, c); err != nil || !well {
+	by := o.ofSides(c)
+	if well, err := o.goesWell(ctx, by[results.Base]); err != nil || !well {
 		return false, err
 	}
-	suite, _, err := o.On.Tests.RunFresh(ctx, results.Head, c)
+	suite, _, err := o.On.Tests.RunFresh(ctx, results.Head, by[results.Head])
 	if err != nil || suite[id].Status != results.Passed {
 		delete(o.On.Sides.Suites[results.Base], id)
 		return false, err
 	}
 	suite.SetEcosystem(c.Eco)
 	o.On.Sides.Suites[results.Head].Add(suite)
-	for _, side := range []results.Side{results.Base, results.Head} {
+	for side, c := range by {
 		o.On.Sides.Plans[side].Test = append(o.On.Sides.Plans[side].Test, c)
 	}
 	o.Beside = append(o.Beside, id)

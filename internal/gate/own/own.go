@@ -168,9 +168,14 @@ func whatFor(g ecosystem.Given) string {
 	return fmt.Sprintf("what its tests do by %s, which %s sets for them", results.Listed(g.Variables, 3), g.From)
 }
 
+// ofSides is a command for each side, as what its setup brings starts it.
+func (o *Commands) ofSides(c ecosystem.Command) map[results.Side]ecosystem.Command {
+	return map[results.Side]ecosystem.Command{results.Base: o.On.Sides.AsPrepared(results.Base, c), results.Head: o.On.Sides.AsPrepared(results.Head, c)}
+}
+
 // addBeside has a project's own command run on both sides, beside its runner.
 func (o *Commands) addBeside(c ecosystem.Command) {
-	for _, side := range []results.Side{results.Base, results.Head} {
+	for side, c := range o.ofSides(c) {
 		o.On.Sides.Plans[side].Test = append(o.On.Sides.Plans[side].Test, c)
 	}
 	o.Beside = append(o.Beside, results.ID{Unit: c.Unit, Command: c.Text})
@@ -330,7 +335,7 @@ func (o *Commands) addOwn(p ecosystem.Project, c ecosystem.Command, failed, pass
 	}
 	o.StoodIn = append(o.StoodIn, results.ID{Unit: c.Unit, Command: c.Text})
 	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
-	for _, side := range []results.Side{results.Base, results.Head} {
+	for side, c := range o.ofSides(c) {
 		plan := o.On.Sides.Plans[side]
 		plan.Test = append(slices.DeleteFunc(slices.Clone(plan.Test), ofRunner), c)
 	}

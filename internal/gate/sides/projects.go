@@ -193,9 +193,22 @@ func SameRun(a, b ecosystem.Command) bool {
 		return false
 	}
 	if a.Results == nil || b.Results == nil {
-		return a.Results == nil && b.Results == nil && a.Text == b.Text
+		return a.Results == nil && b.Results == nil && a.CalledAs(b)
 	}
 	return a.Results.Name == b.Results.Name
+}
+
+// SameCall says whether two commands run the same tests by the same call, whatever interpreter starts them.
+func SameCall(a, b ecosystem.Command) bool { return SameRun(a, b) && a.CalledAs(b) }
+
+// AsPrepared is a command in a folder as what the setup of a side brings starts it there: dependencies are those of the
+// side, whichever tests run.
+func (r *Reader) AsPrepared(side results.Side, c ecosystem.Command) ecosystem.Command {
+	at := slices.IndexFunc(r.Plans[side].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.By != nil })
+	if at < 0 {
+		return c
+	}
+	return c.StartedAs(r.Plans[side].Test[at])
 }
 
 // CalledOtherwise says whether the head has a command of the base by another call alone.
@@ -204,7 +217,7 @@ func (r *Reader) CalledOtherwise(c ecosystem.Command) bool {
 	some := false
 	for _, h := range r.Plans[results.Head].Test {
 		if SameRun(h, c) {
-			if h.Text == c.Text {
+			if SameCall(h, c) {
 				return false
 			}
 			some = true

@@ -367,48 +367,72 @@ func pythonProject(s *ecosystem.Survey, dir string, all candidates) ecosystem.Pr
 	if python != ".venv/bin/python" && extends(s, dir, f) && ecosystem.LackOfCompiler(s) == "" { // else installing it builds it
 		p.Build = append(p.Build, ecosystem.Command{Stage: results.StageBuild, Unit: dir}.Reporting("python3 setup.py --quiet build_ext --inplace"))
 	}
+	testPython(&p, s, f, python)
+	return p
+}
+
+// testPython sets the commands for the tests of a project, which a Python starts: a program, or where it is
+// empty that of pytest.
+func testPython(p *ecosystem.Project, s *ecosystem.Survey, f pyFacts, python string) {
 	where := "."
-	if slices.ContainsFunc(s.Below(dir), func(n string) bool { return strings.HasPrefix(n, "src/") && strings.HasSuffix(n, ".py") }) {
+	if slices.ContainsFunc(s.Below(p.Dir), func(n string) bool { return strings.HasPrefix(n, "src/") && strings.HasSuffix(n, ".py") }) {
 		where = "src:."
 	}
-	c := ecosystem.Command{Stage: results.StageTest, Unit: dir}
+	c := ecosystem.Command{Stage: results.StageTest, Unit: p.Dir}
 	env := strings.TrimSpace("PYTHONPATH=" + where + " " + ownVariables(f))
-	args, beside, unread := discoveries(s, dir, f.apart)
-	call := cmp.Or(python, "python3") + " -m unittest " + strings.Join(args[0], " ")
-	if f.pytest {
+	args, beside, unread := discoveries(s, p.Dir, f.apart)
+	given := func(from, vars string, call func(python string) string) ecosystem.Given {
+		return ecosystem.Given{InTests: true, From: from, Command: startable(python, func(python string) ecosystem.Command {
+			in := c
+			in.Text = strings.TrimSpace(env+" "+vars) + " " + call(python)
+			return in.InShell()
+		})}
+	}
+	byUnittest := func(args []string) func(python string) string {
+		return func(python string) string {
+			return cmp.Or(python, "python3") + " -m unittest " + strings.Join(args, " ")
+		}
+	}
+	call := byUnittest(args[0])
+	switch {
+	case f.pytest:
 		var ignored []string
 		for _, o := range f.apart {
-			ignored = append(ignored, "--ignore="+ecosystem.Quoted(strings.TrimPrefix(o, dir+"/")))
+			ignored = append(ignored, "--ignore="+ecosystem.Quoted(strings.TrimPrefix(o, p.Dir+"/")))
 		}
-		p.Test = append(p.Test, pytestCommand(c, env, python, ignored, nil))
-		call = strings.Join(append([]string{strings.TrimPrefix(python+" -m pytest", " -m ")}, ignored...), " ")
-	} else if f.django {
-		p.Test = append(p.Test, djangoCommand(c, env, python))
-		call = python + " manage.py test"
-	} else {
+		p.Test = append(p.Test, startable(python, func(python string) ecosystem.Command { return pytestCommand(c, env, python, ignored, nil) }))
+		call = func(python string) string {
+			return strings.Join(append([]string{strings.TrimPrefix(python+" -m pytest", " -m ")}, ignored...), " ")
+		}
+	case f.django:
+		p.Test = append(p.Test, startable(python, func(python string) ecosystem.Command { return djangoCommand(c, env, cmp.Or(python, "python3")) }))
+		call = func(python string) string { return cmp.Or(python, "python3") + " manage.py test" }
+	default:
 		for _, a := range args {
-			p.Test = append(p.Test, unittestCommand(c, env, python, a))
+			p.Test = append(p.Test, startable(python, func(python string) ecosystem.Command { return unittestCommand(c, env, cmp.Or(python, "python3"), a) }))
 		}
 		for _, b := range beside {
-			g := ecosystem.Given{Command: c, InTests: true, From: path.Join(dir, b.file)}
-			g.Text = env + " " + cmp.Or(python, "python3") + " -m unittest " + strings.Join(b.args, " ")
-			g.Command = g.InShell()
-			p.Given = append(p.Given, g)
+			p.Given = append(p.Given, given(path.Join(p.Dir, b.file), "", byUnittest(b.args)))
 		}
 		if len(unread) > 0 {
 			p.Notes = append(p.Notes, "tests for unittest in "+results.Listed(unread, 8)+", as there are too many folders with such")
 		}
 	}
 	for _, vars := range toxFactors(f.tox) {
-		g := ecosystem.Given{Command: c, InTests: true, From: "tox.ini"}
-		g.Text = env + " " + ecosystem.Assignments(vars) + " " + call
-		g.Command = g.InShell()
+		g := given("tox.ini", ecosystem.Assignments(vars), call)
 		for _, v := range vars {
 			g.Variables = append(g.Variables, v[0])
 		}
 		p.Given = append(p.Given, g)
 	}
-	return p
+}
+
+// startable is a call that another Python can start as well: that of the machine, or of an environment.
+func startable(python string, call func(python string) ecosystem.Command) ecosystem.Command {
+	c := call(python)
+	c.Interpreter = python
+	c.By = func(python string) ecosystem.Command { return startable(python, call) }
+	return c
 }
 
 // extended is what a setup.py has that has extensions to compile.
