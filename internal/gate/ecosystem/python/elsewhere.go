@@ -105,21 +105,24 @@ func (f pyFacts) byTools(s *ecosystem.Survey, dir string) (found, files []string
 // noxOfTests is the text of the session of nox that runs the tests, one where there are several: each has
 // an environment of its own, with versions that pip does not install together.
 func noxOfTests(nox string) string {
-	best, out := 3, ""
+	best, out := 4, ""
 	sessions := noxSession.FindAllStringSubmatchIndex(nox, -1)
 	for i, at := range sessions {
 		end := len(nox)
 		if i+1 < len(sessions) {
 			end = sessions[i+1][0]
 		}
-		name, text, rank := nox[at[2]:at[3]], nox[at[0]:end], 3
+		name, text, rank := nox[at[2]:at[3]], nox[at[0]:end], best
+		named, runs := testTask.MatchString(name) || strings.HasPrefix(name, "test"), noxTests.MatchString(text)
 		switch {
 		case name == "tests" || name == "test":
 			rank = 0
-		case noxTests.MatchString(text):
+		case named && runs:
 			rank = 1
-		case testTask.MatchString(name) || strings.HasPrefix(name, "test"):
+		case runs && !notForTests.MatchString(strings.ReplaceAll(name, "_", "-")):
 			rank = 2
+		case named:
+			rank = 3
 		}
 		if rank < best {
 			best, out = rank, text

@@ -73,7 +73,7 @@ func TestPythonGroups(t *testing.T) {
 			needs: "django==4.2 pytest",
 		},
 		"the session of nox that runs the tests": {
-			files: map[string]string{"noxfile.py": "@nox.session\ndef check(session):\n    session.install('ruff')\n\n\n@nox.session\ndef unit(session):\n    session.install('six')\n    session.run('python', '-m', 'pytest')\n"},
+			files: map[string]string{"noxfile.py": "@nox.session\ndef check(session):\n    session.install('ruff')\n\n\n@nox.session\ndef examples(session):\n    session.install('furo')\n    session.run('pytest', 'docs')\n\n\n@nox.session\ndef unit(session):\n    session.install('six')\n    session.run('python', '-m', 'pytest')\n"},
 			args:  `six pytest`,
 			needs: "pytest six",
 		},
