@@ -9,6 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // keepCommands plans the head from the base's projects and the head's new ones:
@@ -53,6 +54,7 @@ func (r *runner) keepCommands() {
 				now.Test, changed = moved.Test, true
 			default:
 				r.noteAltered(was, *now)
+				changed = nameAlike(now, moved) || changed
 			}
 		}
 	}
@@ -66,6 +68,19 @@ func (r *runner) keepCommands() {
 	p := newPlan(head.Projects, r.in.Commands)
 	p.Left, p.Files, p.Survey = head.Left, head.Files, head.Survey
 	r.sides.Plans[Head] = p
+}
+
+// nameAlike gives commands of the head that another interpreter starts than on the base the names that they have
+// there, by which they are compared where they fail as a whole, and says whether there are any.
+func nameAlike(now *ecosystem.Project, was ecosystem.Project) bool {
+	some := false
+	for i, c := range now.Test {
+		at := slices.IndexFunc(was.Test, func(b ecosystem.Command) bool { return b.Text != c.Text && sides.SameCall(b, c) })
+		if at >= 0 {
+			now.Test[i].Name, some = was.Test[at].Label(), true
+		}
+	}
+	return some
 }
 
 // targetGone says whether a project of the base is one for its target for tests alone, and the head

@@ -25,7 +25,11 @@ func (r *runner) keptTests(ctx context.Context) (base, otherwise []ecosystem.Com
 		c.Unit = r.sides.MovedTo(c.Unit)
 		at := slices.IndexFunc(p.Test, func(h ecosystem.Command) bool { return sides.SameCall(h, c) })
 		if at >= 0 {
-			base = append(base, r.sides.AsPrepared(Head, p.Test[at]))
+			h := r.sides.AsPrepared(Head, p.Test[at])
+			if h.Text != c.Text {
+				h.Name = c.Label()
+			}
+			base = append(base, h)
 			continue
 		}
 		base = append(base, r.sides.AsPrepared(Head, c))
