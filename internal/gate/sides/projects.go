@@ -202,7 +202,7 @@ func SameRun(a, b ecosystem.Command) bool {
 func SameCall(a, b ecosystem.Command) bool { return SameRun(a, b) && a.CalledAs(b) }
 
 // AsPrepared is a command in a folder as what the setup of a side brings starts it there: dependencies are those of the
-// side, whichever tests run.
+// side, also for tests of the other one.
 func (r *Reader) AsPrepared(side results.Side, c ecosystem.Command) ecosystem.Command {
 	at := slices.IndexFunc(r.Plans[side].Test, func(t ecosystem.Command) bool { return t.Unit == c.Unit && t.By != nil })
 	if at < 0 {
