@@ -133,74 +133,99 @@ func TestAgainAfterPush(t *testing.T) {
 	})
 }
 
+// otherBases make a job, and what is known of its pull request, be for another base: of another commit, or another
+// branch at the same one.
+var otherBases = map[string]func(*job.Job, *job.Facts){
+	"another commit": func(j *job.Job, f *job.Facts) { j.Base, j.BaseSHA, f.BaseSHA = "lax", headOID, headOID },
+	"another branch": func(j *job.Job, f *job.Facts) { j.Base, f.Base = "lax", "lax" },
+	"not named":      func(j *job.Job, f *job.Facts) { j.Base, j.BaseSHA, f.BaseSHA = "", headOID, headOID },
+}
+
 // What was verified against one base is verified again where the pull request went into another one in
 // between: the newest check run of its commit is about that.
 func TestAgainAfterAnotherBase(t *testing.T) {
 	t.Parallel()
-	hallsOfBoth(t, func(t *testing.T, h *hall) {
-		t.Helper()
-		main := h.open()
-		of := h.facts[main.Number]
-		lax, ofLax := main, of
-		lax.BaseSHA, ofLax.BaseSHA = headOID, headOID // any other commit
-		lax.ID = lax.Identity()
-		verified := func(id, action string, j job.Job, f job.Facts) {
-			t.Helper()
-			h.setFacts(j.Number, f)
-			j, fresh := h.deliver(id, action, j)
-			if !fresh {
-				t.Fatalf("%s: nothing is run", id)
-			}
-			select {
-			case <-h.begun:
-			case <-time.After(time.Minute):
-				t.Fatalf("%s: no run is begun", id)
-			}
-			if _, fresh := h.deliver(id+" again", action, j); fresh {
-				t.Errorf("%s: what is at work is begun once more", id)
-			}
-			h.release <- struct{}{}
-			h.over(j)
-			h.wantRun(j, store.Finished)
-		}
-		verified("d1", "opened", main, of)
-		verified("d2", "synchronize", lax, ofLax)
-		verified("d3", "synchronize", main, of)
-		verified("d4", "synchronize", lax, ofLax)
-		if _, fresh := h.deliver("d5", "reopened", lax); fresh {
-			t.Error("what ended well is done again")
-		}
-	})
+	for name, other := range otherBases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hallsOfBoth(t, func(t *testing.T, h *hall) {
+				t.Helper()
+				main := h.open()
+				main.Base = "main"
+				of := h.facts[main.Number]
+				lax, ofLax := main, of
+				other(&lax, &ofLax)
+				lax.ID = lax.Identity()
+				verified := func(id, action string, j job.Job, f job.Facts) {
+					t.Helper()
+					h.setFacts(j.Number, f)
+					j, fresh := h.deliver(id, action, j)
+					if !fresh {
+						t.Fatalf("%s: nothing is run", id)
+					}
+					select {
+					case <-h.begun:
+					case <-time.After(time.Minute):
+						t.Fatalf("%s: no run is begun", id)
+					}
+					if _, fresh := h.deliver(id+" again", action, j); fresh {
+						t.Errorf("%s: what is at work is begun once more", id)
+					}
+					h.release <- struct{}{}
+					h.over(j)
+					h.wantRun(j, store.Finished)
+				}
+				verified("d1", "opened", main, of)
+				verified("d2", "synchronize", lax, ofLax)
+				verified("d3", "synchronize", main, of)
+				verified("d4", "synchronize", lax, ofLax)
+				if _, fresh := h.deliver("d5", "reopened", lax); fresh {
+					t.Error("what ended well is done again")
+				}
+			})
+		})
+	}
 }
 
 // What is for one base is superseded when the pull request goes into another.
 func TestAnotherBaseSupersedes(t *testing.T) {
 	t.Parallel()
-	hallsOfBoth(t, func(t *testing.T, h *hall) {
-		t.Helper()
-		h.busy()
-		main := h.open()
-		main.Base = "main"
-		lax := main
-		lax.Base, lax.BaseSHA = "lax", headOID // any other commit
-		lax.ID = lax.Identity()
-		a, _ := h.deliver("d1", "opened", main)
-		b, _ := h.deliver("d2", "synchronize", lax)
-		again, fresh := h.deliver("d3", "synchronize", main)
-		if !fresh {
-			t.Fatal("nothing is run for the base that it went back to")
+	for name, other := range otherBases {
+		if name == "not named" {
+			continue // then it cannot be known
 		}
-		for _, j := range []job.Job{a, b} {
-			if e, err := h.Queue.Get(t.Context(), j.ID); err != nil || e.Cancel != queue.Superseded {
-				t.Errorf("the job for %s is cancelled %q, %v", j.Base, e.Cancel, err)
-			}
-		}
-		h.release <- struct{}{}
-		<-h.begun
-		h.release <- struct{}{}
-		h.over(again)
-		h.wantRun(again, store.Finished)
-	})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hallsOfBoth(t, func(t *testing.T, h *hall) {
+				t.Helper()
+				h.busy()
+				main := h.open()
+				main.Base = "main"
+				lax := main
+				other(&lax, &job.Facts{})
+				lax.ID = lax.Identity()
+				a, _ := h.deliver("d1", "opened", main)
+				b, fresh := h.deliver("d2", "synchronize", lax)
+				if !fresh {
+					t.Fatal("nothing is run for the other base")
+				}
+				again, fresh := h.deliver("d3", "synchronize", main)
+				if !fresh {
+					t.Fatal("nothing is run for the base that it went back to")
+				}
+				for _, j := range []job.Job{a, b} {
+					if e, err := h.Queue.Get(t.Context(), j.ID); err != nil || e.Cancel != queue.Superseded {
+						t.Errorf("the job for %s is cancelled %q, %v", j.Base, e.Cancel, err)
+					}
+				}
+				h.release <- struct{}{}
+				<-h.begun
+				h.release <- struct{}{}
+				h.over(again)
+				h.wantRun(again, store.Finished)
+			})
+		})
+	}
 }
 
 // Two events for the same work that has no run yet are decided about one after the other, as the

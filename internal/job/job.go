@@ -149,10 +149,16 @@ func (j Job) OnceMore(delivery string) Job {
 func (j Job) IsOnceMore() bool { return !j.Asked() && j.ID != j.Identity() }
 
 // AgainstOther reports whether j is a verification for the pull request of another job, but against another
-// base than that asks for. verified is the base of the run of j, empty where it has none.
+// base than that asks for: another commit, or another branch, which may demand something else though it is at the
+// same commit. verified is the base commit of the run of j, empty where it has none.
 func (j Job) AgainstOther(other Job, verified string) bool {
 	base := cmp.Or(verified, j.BaseSHA)
-	return j.Verifies() && j.Number == other.Number && base != "" && base != other.BaseSHA
+	return j.Verifies() && j.Number == other.Number && (base != "" && base != other.BaseSHA || j.IntoOther(other))
+}
+
+// IntoOther reports whether j is for another base branch than another job, as far as both have one.
+func (j Job) IntoOther(other Job) bool {
+	return j.Base != "" && other.Base != "" && j.Base != other.Base
 }
 
 // A Decision says what becomes of an event or job: it is run, or Skip says why not.

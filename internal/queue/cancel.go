@@ -179,7 +179,7 @@ func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job) ([]strin
 		if err == nil {
 			err = json.Unmarshal(body, &known)
 		}
-		if head != j.HeadSHA || known.Base != "" && j.Base != "" && known.Base != j.Base {
+		if head != j.HeadSHA || known.IntoOther(j) {
 			older = append(older, id)
 		}
 		return err
