@@ -46,12 +46,8 @@ func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, 
 		return "", false, err
 	}
 	last := runs[0]
-	a, err := w.assignment(ctx, last, job.Job{})
-	if err != nil {
+	if same, err := w.into(ctx, last, j); err != nil || !same {
 		return "", false, err
-	}
-	if base := a.Job.Base; base != "" && base != j.Base || base == "" && last.BaseSHA != j.BaseSHA { // earlier versions kept no branch
-		return "", false, nil
 	}
 	body, err := w.DB.File(ctx, last.ID, "report.json")
 	if errors.Is(err, store.ErrNotFound) {
@@ -62,6 +58,23 @@ func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, 
 	}
 	rep, err := report.Parse(body)
 	return last.ID, err == nil && rep.Outcome == report.Completed, nil //nolint:nilerr // one of another version cannot be concluded again
+}
+
+// into reports whether a run was about the base that j is for. What another base lets count, or has accepted by
+// whom, says nothing of this one.
+func (w *Worker) into(ctx context.Context, run store.Run, j job.Job) (bool, error) {
+	a, err := w.assignment(ctx, run, job.Job{})
+	if err != nil {
+		return false, err
+	}
+	if a.Job.Base == "" { // earlier versions kept no branch
+		return run.BaseSHA == j.BaseSHA, nil
+	}
+	base := j.Base
+	if j.Number == 0 {
+		base = job.QueuedBase(j.Ref)
+	}
+	return a.Job.Base == base, nil
 }
 
 // settled reports whether nothing is to come that says more of the pull request of j, which accepts: a later
@@ -86,7 +99,8 @@ func (w *Worker) settled(ctx context.Context, j job.Job) (bool, error) {
 }
 
 // accepted are what people accepted on the pull request of a run: of a job that
-// accepts, its own; else what the last run has.
+// accepts, its own; else what the last run has, where that was for the same base: who may accept, and
+// what, is for each base to say.
 func (w *Worker) accepted(ctx context.Context, a Assignment) ([]report.Acceptance, error) {
 	if a.Job.Accept {
 		at := a.Job.At
@@ -104,6 +118,9 @@ func (w *Worker) accepted(ctx context.Context, a Assignment) ([]report.Acceptanc
 	}
 	last, err := w.finished(ctx, ofPull(a.Job, number))
 	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	if same, err := w.into(ctx, last[0], a.Job); err != nil || !same {
 		return nil, err
 	}
 	if err := w.export(ctx, last[0]); err != nil {

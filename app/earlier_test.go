@@ -123,7 +123,7 @@ func TestAcceptIsOfTheLastWord(t *testing.T) {
 		want string
 	}{
 		"the same base": {"main", nil, "finish run1 PASS"},
-		"another base":  {"feat", nil, "reply #4 no-record: Nothing was accepted: there is no finished run"},
+		"another base":  {"lax", nil, "reply #4 no-record: Nothing was accepted: there is no finished run"},
 		"under way":     {"main", func(d *desk) error { _, err := d.Queue.Enqueue(context.Background(), pushed()); return err }, "reply #4 no-record: Nothing was accepted: the pull request is being verified"},
 		"posted now": {"main", func(d *desk) error {
 			_, err := d.Queue.Enqueue(context.Background(), pushed())
@@ -155,6 +155,48 @@ func TestAcceptIsOfTheLastWord(t *testing.T) {
 				}
 				if err != nil || len(d.notes) == 0 || !strings.HasPrefix(d.notes[len(d.notes)-1], test.want) {
 					t.Errorf("error %v, the host was asked %q, want %q at last", err, d.notes, test.want)
+				}
+			})
+		})
+	}
+}
+
+// What was accepted stays accepted for the base that it was accepted for: another may not let those accept who did.
+func TestAcceptedForTheBase(t *testing.T) {
+	t.Parallel()
+	queued := func(base string) job.Job {
+		return job.Job{Repo: pushed().Repo, Trigger: job.TriggerMergeGroup, Ref: "refs/heads/gh-readonly-queue/" + base + "/pr-4-" + headOID, BaseSHA: baseOID, HeadSHA: headOID}
+	}
+	into := func(base, sha string) job.Job {
+		j := pushed()
+		j.Base, j.BaseSHA = base, sha
+		return j
+	}
+	for name, test := range map[string]struct {
+		base string // of the run in which it was accepted; empty: not kept
+		job  job.Job
+		want bool
+	}{
+		"the same base":                  {"main", into("main", headOID), true},
+		"another base":                   {"lax", into("main", baseOID), false},
+		"the queue of the same base":     {"main", queued("main"), true},
+		"the queue of another base":      {"lax", queued("main"), false},
+		"a base that is not kept":        {"", into("main", baseOID), true},
+		"another base that was not kept": {"", into("main", headOID), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desksOfBoth(t, func(t *testing.T, d *desk) {
+				t.Helper()
+				of := d.earlier(t, store.Run{ID: "first", Repo: "acme/sums", RepoID: 5}, report.Report{
+					Verdict: report.Pass, Outcome: report.Completed, Accepted: []report.Acceptance{{By: "bob", At: "2026-01-01T00:00:00Z"}},
+				})
+				if err := d.DB.Record(t.Context(), "job/"+of.ID, `{"base": "`+test.base+`"}`); err != nil {
+					t.Fatal(err)
+				}
+				accepted, err := d.accepted(t.Context(), Assignment{Job: test.job})
+				if err != nil || (len(accepted) == 1) != test.want {
+					t.Errorf("accepted %+v, %v", accepted, err)
 				}
 			})
 		})

@@ -85,7 +85,7 @@ func (s *service) gitServer() string {
 func (h *jobHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error) {
 	e := &event.Event{}
 	if j.Trigger == job.TriggerMergeGroup {
-		e.MergeGroup = &event.MergeGroup{BaseRef: queueBase(j.Ref)}
+		e.MergeGroup = &event.MergeGroup{BaseRef: job.QueuedBase(j.Ref)}
 	}
 	facts, err := h.hub.Learn(ctx, e, j)
 	if err == nil && j.Trust != "" {
@@ -112,15 +112,6 @@ func away(err error) error {
 		return &queue.Outside{Err: err, Until: until}
 	}
 	return err
-}
-
-// queueBase is the branch that a branch of the merge queue is for.
-func queueBase(ref string) string {
-	_, name, _ := strings.Cut(ref, "gh-readonly-queue/")
-	if i := strings.LastIndex(name, "/pr-"); i >= 0 {
-		return name[:i]
-	}
-	return ref
 }
 
 // talker posts what is not the result of a run.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/app"
@@ -45,20 +44,6 @@ func TestNotConcludedAgain(t *testing.T) {
 		err := decided(job.Job{Accept: accept}, wrong)
 		if !errors.Is(err, wrong) || errors.As(err, &permanent) != accept {
 			t.Errorf("accepts %v: %#v", accept, err)
-		}
-	}
-}
-
-// The branch that the merge queue works for is read from the name of its own branch.
-func TestQueueBase(t *testing.T) {
-	t.Parallel()
-	for ref, want := range map[string]string{
-		"refs/heads/gh-readonly-queue/main/pr-12-" + strings.Repeat("a", 40): "main",
-		"gh-readonly-queue/release/pr-1/pr-12-" + strings.Repeat("a", 40):    "release/pr-1",
-		"refs/heads/other": "refs/heads/other",
-	} {
-		if got := queueBase(ref); got != want {
-			t.Errorf("%s is for %q, want %q", ref, got, want)
 		}
 	}
 }

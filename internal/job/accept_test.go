@@ -89,15 +89,22 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// Which pull request the merge queue works for, and into which branch, is read from the name of its own branch.
 func TestQueuedPull(t *testing.T) {
 	t.Parallel()
-	for ref, want := range map[string]int{
-		"refs/heads/gh-readonly-queue/main/pr-7-" + headSHA:         7,
-		"refs/heads/gh-readonly-queue/release/1.0/pr-12-" + headSHA: 12,
-		"refs/heads/pr-7": 0, "refs/heads/gh-readonly-queue/main/pr-x": 0, "": 0,
+	for ref, want := range map[string]struct {
+		number int
+		base   string
+	}{
+		"refs/heads/gh-readonly-queue/main/pr-7-" + headSHA:         {7, "main"},
+		"refs/heads/gh-readonly-queue/release/1.0/pr-12-" + headSHA: {12, "release/1.0"},
+		"gh-readonly-queue/release/pr-1/pr-12-" + headSHA:           {12, "release/pr-1"},
+		"refs/heads/pr-7":                        {0, "refs/heads/pr-7"},
+		"refs/heads/gh-readonly-queue/main/pr-x": {0, "main"},
+		"":                                       {},
 	} {
-		if got := QueuedPull(ref); got != want {
-			t.Errorf("%q: %d, want %d", ref, got, want)
+		if number, base := QueuedPull(ref), QueuedBase(ref); number != want.number || base != want.base {
+			t.Errorf("%q: %d into %q, want %+v", ref, number, base, want)
 		}
 	}
 }

@@ -109,6 +109,15 @@ func QueuedPull(ref string) int {
 	return n
 }
 
+// QueuedBase is the branch that a branch of the merge queue is for; another branch is itself.
+func QueuedBase(ref string) string {
+	_, name, _ := strings.Cut(ref, "gh-readonly-queue/")
+	if i := strings.LastIndex(name, "/pr-"); i >= 0 {
+		return name[:i]
+	}
+	return ref
+}
+
 // Asked reports whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }
 
