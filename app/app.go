@@ -72,6 +72,9 @@ type Announcer interface {
 
 // A Performer verifies, and publishes results.
 type Performer interface {
+	// Readable reports whether the directory of a finished run is as that left it, and of a format
+	// that this version of the program reads: else it cannot be concluded again.
+	Readable(dir string) bool
 	// Begin shows that the run is under way.
 	Begin(ctx context.Context, a Assignment) error
 	// Verify performs the run, or goes on with it.

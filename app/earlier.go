@@ -36,9 +36,9 @@ func (w *Worker) finished(ctx context.Context, f store.RunFilter) ([]store.Run, 
 }
 
 // recorded is the run whose verdict j, which accepts, has concluded again: the newest of its head that came
-// to one. There is none where that run did not come to its own end, or was about another base than the pull
-// request has now.
-func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, err error) {
+// to one. There is none where that run did not come to its own end, was about another base than the pull
+// request has now, or cannot be read by this version of the program.
+func (w *Worker) recorded(ctx context.Context, h Host, j job.Job) (run string, ok bool, err error) {
 	of := ofPull(j, j.Number)
 	of.Commit = j.HeadSHA
 	runs, err := w.finished(ctx, of)
@@ -56,8 +56,13 @@ func (w *Worker) recorded(ctx context.Context, j job.Job) (run string, ok bool, 
 	if err != nil {
 		return "", false, err
 	}
-	rep, err := report.Parse(body)
-	return last.ID, err == nil && rep.Outcome == report.Completed, nil //nolint:nilerr // one of another version cannot be concluded again
+	if rep, err := report.Parse(body); err != nil || rep.Outcome != report.Completed {
+		return "", false, nil //nolint:nilerr // one of another version cannot be concluded again
+	}
+	if err := w.export(ctx, last); err != nil {
+		return "", false, err
+	}
+	return last.ID, h.Readable(w.dir(last)), nil
 }
 
 // into reports whether a run was about the base that j is for. What another base lets count, or has accepted by

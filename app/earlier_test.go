@@ -75,13 +75,16 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 	partial := func(o report.Outcome) report.Report { return report.Report{Verdict: report.Partial, Outcome: o} }
 	for name, test := range map[string]struct {
 		runs []report.Report
+		old  string // run whose directory another version wrote in another format
 		want string // the run that is concluded again; empty: none
 	}{
-		"none":                    {nil, ""},
-		"at its time limit":       {[]report.Report{partial(report.TimedOut)}, ""},
-		"complete":                {[]report.Report{partial(report.Completed)}, "first"},
-		"the newest at its limit": {[]report.Report{partial(report.Completed), partial(report.TimedOut)}, ""},
-		"the newest complete":     {[]report.Report{partial(report.TimedOut), partial(report.Completed)}, "second"},
+		"none":                    {nil, "", ""},
+		"at its time limit":       {[]report.Report{partial(report.TimedOut)}, "", ""},
+		"complete":                {[]report.Report{partial(report.Completed)}, "", "first"},
+		"the newest at its limit": {[]report.Report{partial(report.Completed), partial(report.TimedOut)}, "", ""},
+		"the newest complete":     {[]report.Report{partial(report.TimedOut), partial(report.Completed)}, "", "second"},
+		"of another format":       {[]report.Report{partial(report.Completed)}, "first", ""},
+		"after another format":    {[]report.Report{partial(report.Completed), partial(report.Completed)}, "first", "second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,6 +95,7 @@ func TestAcceptNeedsACompleteRun(t *testing.T) {
 					of.Created = d.now.Add(time.Duration(i-9) * time.Minute)
 					d.earlier(t, of, rep)
 				}
+				d.old = test.old
 				record := ""
 				d.live = func(a Assignment, _ Link) { record = filepath.Base(a.Previous) }
 				j := accepts(8)
@@ -255,7 +259,7 @@ func TestRunsOfTheRepository(t *testing.T) {
 				if err != nil || (len(accepted) == 1) != test.our {
 					t.Errorf("accepted %+v, %v", accepted, err)
 				}
-				if _, ok, err := d.recorded(t.Context(), j); err != nil || ok != test.our {
+				if _, ok, err := d.recorded(t.Context(), host{d}, j); err != nil || ok != test.our {
 					t.Errorf("a recorded run: %v, %v", ok, err)
 				}
 				usage, err := d.usage(t.Context(), j)

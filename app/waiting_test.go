@@ -116,6 +116,8 @@ func (p posting) Unqueued(ctx context.Context, j job.Job, c queue.Reason, why st
 	return p.publisher().Unqueue(ctx, p.target(j), publish.Ending{Kind: kind}, why)
 }
 
+func (posting) Readable(string) bool { return true }
+
 func (p posting) Decline(ctx context.Context, j job.Job, s job.Skip) error {
 	return p.publisher().Decline(ctx, p.target(j), s.Text, s.Excluded())
 }

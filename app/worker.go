@@ -239,7 +239,7 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 			if !settled {
 				return w.skip(ctx, h, d.Job, d.Job.Unsettled())
 			}
-			record, ok, err := w.recorded(ctx, d.Job)
+			record, ok, err := w.recorded(ctx, h, d.Job)
 			if err != nil {
 				return store.Run{}, err
 			}

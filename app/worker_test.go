@@ -47,6 +47,7 @@ type desk struct {
 	seen      error
 	begin     error
 	reply     error
+	old       string                 // run whose directory is of another format; empty: none
 	finishing func()                 // is called when a result is posted; nil: nothing
 	replied   func()                 // is called when an answer was posted; nil: nothing
 	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
@@ -130,6 +131,8 @@ func (h host) Unqueued(_ context.Context, j job.Job, c queue.Reason, _ string) e
 	h.d.note("unqueued %.4s %s", j.HeadSHA, c)
 	return nil
 }
+
+func (h host) Readable(dir string) bool { return h.d.old == "" || !strings.HasSuffix(dir, "-"+h.d.old) }
 
 func (h host) Close(context.Context) { h.d.open.Add(-1) }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pullrun"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/verdict"
@@ -110,7 +111,7 @@ func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 		}
 		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed && into(to) == pull.Base.Name {
 			h.record = to
-			return true, nil
+			return recheck.Previous(to).Usable(), nil
 		}
 		if err := os.RemoveAll(to); err != nil {
 			return false, err

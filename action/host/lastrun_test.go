@@ -1,14 +1,22 @@
 package host
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pullrun"
+	"github.com/ycbot/ycbot/internal/rundir"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // The last run is asked for where the head is trusted, and not where /verify full says that a
@@ -36,4 +44,66 @@ func TestLastRunIsAskedFor(t *testing.T) {
 			t.Errorf("%+v: %q, %v, asked %d times", tt.job, last, err, asked)
 		}
 	}
+}
+
+// kept is a repository in which artifacts lie, and a host that looks into them for pull request 7 of branch work.
+type kept struct {
+	*githubtest.Server
+	*Host
+	repo github.Repo
+}
+
+func newKept(t *testing.T) *kept {
+	t.Helper()
+	k := &kept{Server: githubtest.New(t), repo: github.Repo{Owner: "acme", Name: "sums"}}
+	id := k.AddRepo(k.repo.Owner, k.repo.Name).ID
+	client, err := github.New(github.Options{BaseURL: k.URL, Token: k.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "actions": "read"}, "actions"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pull := &github.Snapshot{Pull: github.Pull{Head: github.Ref{Name: "work", RepoID: id}, Base: github.Ref{Name: "main", RepoID: id}}}
+	k.Host = &Host{GitHub: &pullrun.GitHub{Client: client, Repo: k.repo, Pull: pull}, Say: func(line string) { t.Log(line) }}
+	return k
+}
+
+// leave has a workflow on a branch leave a folder as its artifact.
+func (k *kept) leave(t *testing.T, branch, dir string) {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	if err := errors.Join(z.AddFS(os.DirFS(dir)), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k.AddArtifact(k.repo, "ycbot", branch, k.repo, b.Bytes())
+}
+
+// What an earlier version recorded in another format is not concluded again, nor what is not as its run left it, and
+// nothing older instead of it.
+func TestRecordThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	looks := func(dir string, want bool) {
+		t.Helper()
+		rep, err := readReport(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.leave(t, "main", dir)
+		got, err := k.Recorded(t.Context(), job.Job{HeadSHA: rep.HeadSHA}, filepath.Join(t.TempDir(), "run"))
+		if err != nil || got != want {
+			t.Errorf("%s can be concluded again: %v, %v", dir, got, err)
+		}
+	}
+	recorded := func(format int) string { return fmt.Sprintf("../../internal/recheck/testdata/runs/format%d", format) }
+	looks(recorded(rundir.Format-1), false)
+	looks(recorded(rundir.Format), true)
+	altered := filepath.Join(t.TempDir(), "altered")
+	err := os.CopyFS(altered, os.DirFS(recorded(rundir.Format)))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(altered, "evidence.jsonl"), nil, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks(altered, false)
 }

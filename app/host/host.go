@@ -224,6 +224,9 @@ func (h *jobHost) posting(a app.Assignment) pullrun.Posting {
 	return po
 }
 
+// Readable implements [app.Performer].
+func (*jobHost) Readable(dir string) bool { return recheck.Previous(dir).Usable() }
+
 // Verify implements [app.Performer].
 func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/ycbot/ycbot/app"
@@ -44,6 +45,17 @@ func TestNotConcludedAgain(t *testing.T) {
 		err := decided(job.Job{Accept: accept}, wrong)
 		if !errors.Is(err, wrong) || errors.As(err, &permanent) != accept {
 			t.Errorf("accepts %v: %#v", accept, err)
+		}
+	}
+}
+
+// What an earlier version recorded in another format cannot be concluded again.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	for format := 1; format <= rundir.Format; format++ {
+		dir := fmt.Sprintf("../../internal/recheck/testdata/runs/format%d", format)
+		if got := (&jobHost{}).Readable(dir); got != (format == rundir.Format) {
+			t.Errorf("%s can be concluded again: %v", dir, got)
 		}
 	}
 }

@@ -127,6 +127,10 @@ type Previous struct {
 	Problem string
 }
 
+// Usable reports whether it is as its run left it, and of a format that this version reads: only then it can be
+// concluded again.
+func (p *Previous) Usable() bool { return p.Err == nil && p.Problem == "" }
+
 // Run verifies a change. A failing verdict is a report, not an error; so is a
 // run that was cancelled, ran out of time or met a fault of the infrastructure
 // once its range was known: see Report.Outcome. An error means that there is
