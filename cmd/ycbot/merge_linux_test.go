@@ -121,6 +121,21 @@ func TestAcceptOfAnotherBase(t *testing.T) {
 	}
 }
 
+// A run that another job or a person posts later is superseded where the pull request goes into another base by then.
+func TestPublishAfterAnotherBase(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	s := h.step(t, "pull_request", h.opened(), map[string]string{"check": "false", "comment": "off"})
+	if s.outputs["verdict"] != "PASS" || h.last() != "" {
+		t.Fatalf("%q\n%s", s.outputs, s.log)
+	}
+	h.SetBranch(h.repo, "release", h.Head(h.repo, "main"))
+	h.SetBase(h.repo, h.pull, "release")
+	if s = h.step(t, "pull_request", h.opened(), map[string]string{"publish": s.outputs["report-dir"]}); h.last() != "cancelled" || !strings.Contains(h.posted()[0], "as a change of main; the pull request goes into release now") {
+		t.Errorf("the check is %s\n%s", h.last(), s.log)
+	}
+}
+
 // last is how the newest check run of the head has ended.
 func (h *hosted) last() string {
 	for _, c := range slices.Backward(h.CheckRuns(h.repo)) {

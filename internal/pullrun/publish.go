@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/terminal"
 )
 
@@ -50,6 +51,10 @@ func Publish(ctx context.Context, m machine.Machine, h *GitHub, how Presentation
 	if !ok || rep.Dirty || rep.PR == 0 && e == nil { // what a person chose to compare says nothing of the commit
 		return Published{}, fmt.Errorf("%s is not the run of a pull request (but of %s): only one of a pull request can be posted; see ycbot run --pr", dir, rep.Repo)
 	}
+	recorded, err := rundir.Read(dir, nil)
+	if err != nil {
+		return Published{}, err
+	}
 	h.Repo = github.Repo{Owner: owner, Name: name}
 	if end.Claims, err = h.provenance(ctx, e, rep); err != nil {
 		return Published{}, fmt.Errorf("%s: %w", dir, err)
@@ -57,7 +62,9 @@ func Publish(ctx context.Context, m machine.Machine, h *GitHub, how Presentation
 	po := Posting{
 		Publish: config.Publish{Comment: cmp.Or(config.Comment(how.Comment), config.CommentSticky), Check: e != nil, Annotations: e != nil},
 		Status:  e == nil, Scope: how.Scope, FailOn: how.FailOn, DetailsURL: how.DetailsURL,
-		Target: publish.Target{Repo: h.Repo, Number: rep.PR, HeadSHA: rep.HeadSHA, Job: rep.RunID, RunID: rep.RunID, Digest: c.Digest},
+		Target: publish.Target{
+			Repo: h.Repo, Number: rep.PR, HeadSHA: rep.HeadSHA, Base: recorded.Begun.Source.BaseRef, Job: rep.RunID, RunID: rep.RunID, Digest: c.Digest,
+		},
 	}
 	if how.Check != nil {
 		po.Check = *how.Check
