@@ -53,6 +53,9 @@ type Oracle interface {
 	// Recorded looks for the finished run of the head of j, which is concluded again,
 	// and keeps it beside dir.
 	Recorded(ctx context.Context, j job.Job, dir string) (bool, error)
+	// Settled reports whether no other run of the head of j is under way, of which the check
+	// run of j would be the newer one.
+	Settled(ctx context.Context, j job.Job) (bool, error)
 }
 
 // A Refuser shows on GitHub what comes to no run.
@@ -293,11 +296,10 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 	id := x.Host.NewRun()
 	dir := filepath.Join(x.runs(), id)
 	if j.Accept {
-		if known, err := x.Host.Recorded(ctx, j, dir); err != nil {
+		if s, err := x.record(ctx, j, dir); err != nil {
 			return x.failed(ctx, j, err)
-		} else if !known {
-			s := j.NoRecord()
-			return report.ExitPass, x.skip(ctx, job.Decision{Job: j, Skip: &s})
+		} else if s != nil {
+			return report.ExitPass, x.skip(ctx, job.Decision{Job: j, Skip: s})
 		}
 	}
 	x.output("run-id", id)
@@ -318,6 +320,28 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 		return report.ExitError, err
 	}
 	return x.code(rep, c), nil
+}
+
+// record has the host find what j, which accepts, concludes again; else it says why nothing is accepted.
+func (x *session) record(ctx context.Context, j job.Job, dir string) (*job.Skip, error) {
+	known, err := x.Host.Recorded(ctx, j, dir)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := x.Host.Settled(ctx, j) // at last, so that little time is left for another run to begin
+	if err != nil {
+		return nil, err
+	}
+	var s job.Skip
+	switch {
+	case !settled:
+		s = j.Unsettled()
+	case !known:
+		s = j.NoRecord()
+	default:
+		return nil, nil
+	}
+	return &s, nil
 }
 
 // guarded is Verify, of which a panic is an error.

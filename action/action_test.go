@@ -25,6 +25,7 @@ type host struct {
 	begin    error
 	finished int
 	recorded bool
+	busy     bool // another run of the commit is under way
 	failure  error
 	learn    error
 	failed   string // the commit whose check says that it could not be verified
@@ -45,7 +46,9 @@ func (h *host) Learn(_ context.Context, _ *event.Event, j job.Job) (job.Facts, *
 	return job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: 1, BaseRepo: 1}, config.Default(), nil
 }
 
-func (h *host) Recorded(context.Context, job.Job, string) (bool, error)         { return h.recorded, nil }
+func (h *host) Recorded(context.Context, job.Job, string) (bool, error) { return h.recorded, nil }
+
+func (h *host) Settled(context.Context, job.Job) (bool, error)                  { return !h.busy, nil }
 func (h *host) Reply(context.Context, job.Job, job.Skip) error                  { return nil }
 func (h *host) Begin(context.Context, job.Job, string) error                    { return h.begin }
 func (h *host) NewRun() string                                                  { return "run1" }
@@ -92,6 +95,22 @@ func TestEndsWhatItBegan(t *testing.T) {
 				t.Errorf("error %v, reported %v", err, c.host.failure)
 			}
 		})
+	}
+}
+
+// Accepted is what a finished run lists, and only where no other run of the commit is under way.
+func TestAcceptanceHasARecord(t *testing.T) {
+	t.Parallel()
+	for says, h := range map[string]*host{
+		"":                             {recorded: true},
+		"there is no finished run":     {},
+		"is being verified, or waits":  {recorded: true, busy: true},
+		"is being verified, or waits ": {busy: true},
+	} {
+		s, err := (&session{Step: Step{Host: h}}).record(t.Context(), job.Job{Accept: true}, "")
+		if err != nil || (s == nil) != (says == "") || s != nil && (s.Code != job.CodeNoRecord || !strings.Contains(s.Text, strings.TrimSpace(says))) {
+			t.Errorf("recorded %v, busy %v: %+v, %v; want %q", h.recorded, h.busy, s, err, says)
+		}
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
@@ -118,6 +120,43 @@ func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 		}
 	}
 	return false, nil
+}
+
+// Settled implements [action.Host]. Other jobs of this workflow run are about the same event.
+func (h *Host) Settled(ctx context.Context, j job.Job) (bool, error) {
+	runs, err := h.GitHub.Client.CheckRuns(ctx, h.GitHub.Repo, j.HeadSHA, publish.CheckName)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range runs {
+		id := workflowRunOf(r)
+		if r.Status == "completed" || r.Name != publish.CheckName || id != "" && id == h.Machine.Getenv("GITHUB_RUN_ID") {
+			continue
+		}
+		if left, err := h.left(ctx, id); err != nil || !left {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// left reports whether a workflow run has ended: a check run that it did not complete was left by a job that died, and
+// nothing of it is to come. Where it cannot be known which run that is, as for a check run of the App, it has not.
+func (h *Host) left(ctx context.Context, id string) (bool, error) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return false, nil //nolint:nilerr // it names none
+	}
+	run, err := h.GitHub.Client.WorkflowRun(ctx, h.GitHub.Repo, n)
+	switch {
+	case github.IsNotFound(err): // it was removed, which GitHub does with none that goes on
+		return true, nil
+	case github.IsForbidden(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return run.Status == "completed", nil
 }
 
 // into is the branch that the change of a run directory went into; empty where that cannot be read.

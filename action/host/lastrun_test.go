@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/rundir"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
@@ -106,4 +107,46 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks(altered, false)
+}
+
+// Where another run of the commit is under way nothing is accepted: the check run of the acceptance would be the newer
+// one. A check run that a job left which died keeps no one from accepting.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	const page = "https://github.example/acme/sums/actions/runs/"
+	for name, test := range map[string]struct {
+		status, page string // of a check run of the commit; empty: there is none
+		want         bool
+	}{
+		"none":                         {"", "", true},
+		"completed":                    {"completed", page + "5", true},
+		"under way":                    {"in_progress", page + "5/job/9", false},
+		"its workflow run has ended":   {"in_progress", page + "6", true},
+		"its workflow run was removed": {"in_progress", page + "7", true},
+		"of the App":                   {"in_progress", "https://ycbot.example/runs/5", false},
+		"of the App, queued":           {"queued", "", false},
+		"of this workflow run":         {"in_progress", page + "8", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKept(t)
+			k.Machine = machine.Machine{Env: []string{"GITHUB_RUN_ID=8"}}
+			head := k.Head(k.repo, "main")
+			for id, status := range map[int64]string{5: "in_progress", 6: "completed", 8: "in_progress"} {
+				k.AddArtifactOf(k.repo, "ycbot", githubtest.WorkflowRun{Path: ".github/workflows/ycbot.yml", HeadSHA: head, From: k.repo, ID: id, Status: status}, nil)
+			}
+			if test.status != "" {
+				run := github.CheckRun{Name: "ycbot", HeadSHA: head, ExternalID: "job", Status: test.status, DetailsURL: test.page}
+				if test.status == "completed" {
+					run.Conclusion = "failure"
+				}
+				if _, err := k.GitHub.Client.CreateCheckRun(t.Context(), k.repo, run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := k.Settled(t.Context(), job.Job{HeadSHA: head}); err != nil || got != test.want {
+				t.Errorf("settled: %v, %v; want %v", got, err, test.want)
+			}
+		})
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/ycbot/ycbot/action"
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/redact"
@@ -72,4 +74,15 @@ func (h *Host) artifact() (address, name string) {
 		return "", ""
 	}
 	return run + "#artifacts", cmp.Or(h.Inputs.ArtifactName, "ycbot")
+}
+
+var workflowRunPattern = pattern.New(`/actions/runs/([0-9]+)(/|$)`)
+
+// workflowRunOf is the number of the workflow run that a check run's page is of, see [detailsURL]; empty: of none.
+func workflowRunOf(r github.CheckRun) string {
+	m := workflowRunPattern.FindStringSubmatch(r.DetailsURL)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
@@ -96,12 +97,37 @@ func TestMergeByAction(t *testing.T) {
 			h.merges(t, http.StatusMethodNotAllowed, c.before)
 
 			_, event = h.says("alice", accept)
+			end := h.underWay(t)
+			if s = h.step(t, "issue_comment", event, nil); !strings.Contains(s.log, "(no-record)") || h.last() != "" {
+				t.Errorf("while the commit is being verified: the check is %s\n%s", h.last(), s.log)
+			}
+			h.merges(t, http.StatusMethodNotAllowed, `ycbot" is`)
+			end()
 			s = h.step(t, "issue_comment", event, nil)
 			if got := h.last(); got != c.after {
 				t.Errorf("the check ends as %s, want %s\n%s", got, c.after, s.log)
 			}
 			h.merges(t, c.status, c.merged)
 		})
+	}
+}
+
+// underWay has another workflow verify the head, until end is called: then it was cancelled.
+func (h *hosted) underWay(t *testing.T) (end func()) {
+	t.Helper()
+	c, err := github.New(github.Options{BaseURL: h.URL, Token: h.token, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := c.CreateCheckRun(t.Context(), h.repo, github.CheckRun{Name: "ycbot", HeadSHA: h.PullHead(h.repo, h.pull), ExternalID: "other", Status: "in_progress"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if _, err := c.UpdateCheckRun(t.Context(), h.repo, github.CheckRun{ID: run.ID, Name: "ycbot", Status: "completed", Conclusion: "cancelled"}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
