@@ -203,15 +203,8 @@ func (h *Host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	if j.Accept {
 		rj.Previous = recheck.Previous(h.record)
 		rj.Accepted = []report.Acceptance{{By: j.Actor.Login, At: h.Machine.Now().UTC().Format(time.RFC3339), Reason: j.Words}}
-	} else if last, err := h.lastRun(ctx, j, dir); err != nil {
-		h.Say("the last run is not looked at again: " + err.Error())
-	} else if last != "" {
-		rj.Previous = recheck.Previous(last)
-		before, err := report.AcceptedIn(last)
-		if err != nil {
-			h.Say("what was accepted before is not known: " + err.Error())
-		}
-		rj.Accepted = append(rj.Accepted, before...)
+	} else {
+		h.lookBack(ctx, j, dir, &rj)
 	}
 	show := h.Show()
 	defer show.Close()

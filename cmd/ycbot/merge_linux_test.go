@@ -107,6 +107,14 @@ func TestMergeByAction(t *testing.T) {
 			if got := h.last(); got != c.after {
 				t.Errorf("the check ends as %s, want %s\n%s", got, c.after, s.log)
 			}
+
+			// What a comment accepted, whose workflow runs for the default branch, counts for a push that gives up the same.
+			h.AddArtifact(h.repo, "ycbot", "main", h.repo, zipped(t, s.outputs["report-dir"]))
+			h.Push(h.repo, githubtest.Commit{Branch: "weaker", Message: "more", Files: map[string]string{"NOTES.md": "Twice as good.\n"}})
+			s = h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""), nil)
+			if got := h.last(); got != c.after {
+				t.Errorf("after a push the check ends as %s, want %s\n%s", got, c.after, s.log)
+			}
 			h.merges(t, c.status, c.merged)
 		})
 	}

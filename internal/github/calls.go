@@ -89,7 +89,7 @@ func pull(p *gh.PullRequest) *Pull {
 	out := &Pull{
 		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), State: p.GetState(), Draft: p.GetDraft(),
 		Author: user(p.GetUser()), Base: ref(p.GetBase()), Head: ref(p.GetHead()), HTMLURL: p.GetHTMLURL(),
-		Updated: p.GetUpdatedAt().Time, CommitCount: p.GetCommits(), FileCount: p.GetChangedFiles(),
+		Created: p.GetCreatedAt().Time, Updated: p.GetUpdatedAt().Time, CommitCount: p.GetCommits(), FileCount: p.GetChangedFiles(),
 	}
 	for _, l := range p.Labels {
 		out.Labels = append(out.Labels, l.GetName())

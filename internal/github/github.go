@@ -32,6 +32,7 @@ type Pull struct {
 	Base, Head  Ref
 	Labels      []string
 	HTMLURL     string
+	Created     time.Time
 	Updated     time.Time // anything of it, comments included
 	CommitCount int
 	FileCount   int
