@@ -154,13 +154,15 @@ func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
 	return &s
 }
 
-// byItself holds the settings for pull requests that no one asked about.
+// byItself holds the settings for pull requests that no one asked about, and the one that says
+// whether the label asks.
 func byItself(j Job, f Facts, c *config.Config) *Skip {
-	if !j.automatic() {
-		return nil
-	}
 	var s Skip
 	switch {
+	case j.labeled() && !j.Accept && !slices.Contains(c.On.PullRequest, config.Labeled): // an acceptance starts no run
+		s = j.notify(CodeNotConfigured, "Not verified: `on.pull_request` in `.github/ycbot.yml` does not have `labeled`, so that no label asks for a run. "+again(f.HeadSHA))
+	case !j.automatic():
+		return nil
 	case !slices.Contains(c.On.PullRequest, config.PullRequestAction(j.Action)):
 		s = j.notify(CodeNotConfigured, "Not verified: `on.pull_request` in `.github/ycbot.yml` does not have this event. "+again(f.HeadSHA))
 	case f.Draft && !c.On.Drafts:

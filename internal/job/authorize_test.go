@@ -56,6 +56,7 @@ func TestAuthorize(t *testing.T) {
 		ignore            = `on: {paths_ignore: ["docs/**"]}`
 	)
 	ours := func(e *event.Event) { e.Label = Label }
+	accepting := func(e *event.Event) { e.Label = AcceptLabel }
 	type want struct {
 		trust     Level
 		gateOnly  bool
@@ -127,7 +128,10 @@ func TestAuthorize(t *testing.T) {
 		{"stop needs no pull request's number", check("stop", ofFork), member(), "", want{}, "", ""},
 
 		// Label.
-		{"a writer labels", pull("labeled", ours), member(), noEvents, trusted, "", ""},
+		{"a writer labels", pull("labeled", ours), with(member(), draft, docsOnly), ignore, trusted, "", ""},
+		{"a label where it does not ask", pull("labeled", ours), member(), noEvents, want{}, CodeNotConfigured, NotifyComment},
+		{"nor beside other events", pull("labeled", ours), member(), "on: {pull_request: [opened, synchronize]}", want{}, CodeNotConfigured, NotifyComment},
+		{"a label that accepts", pull("labeled", accepting), member(), noEvents, trusted, "", ""},
 		{"a labeler with triage", pull("labeled", ours), with(member(), actor("triage")), "", want{}, CodeNoPermission, NotifyComment},
 		{"a label names no commit", pull("labeled", ours), with(member(), fork), "", want{}, CodeSHARequired, NotifyComment},
 		{"pushed after the label", pull("labeled", ours), with(member(), moved), "", want{}, CodeSuperseded, NotifyComment},
@@ -169,6 +173,10 @@ func TestAuthorize(t *testing.T) {
 			d := Authorize(j, tt.facts, conf(t, tt.config), inApp)
 			if tt.code != "" {
 				wantSkip(t, d, tt.code, tt.notify)
+				byItself := !j.Asked() && (tt.code == CodeNotConfigured || tt.code == CodeDraft || tt.code == CodePathsIgnored)
+				if d.Skip.Excluded() != byItself {
+					t.Errorf("its check is completed as skipped: %v, want %v", d.Skip.Excluded(), byItself)
+				}
 				return
 			}
 			if !d.Run || d.Skip != nil {

@@ -14,7 +14,8 @@ type Skip struct {
 	Code   Code
 	Text   string // Markdown for people: what, why, what to do; nothing in it was written by strangers
 	Notify Notify
-	Number int // of the pull request or issue that a comment goes to; 0: there is none
+	Number int  // of the pull request or issue that a comment goes to; 0: there is none
+	asked  bool // by a person
 }
 
 // A Notify says where a Skip is reported. It is reported once, in one place.
@@ -59,7 +60,7 @@ const (
 	CodeSHARequired   Code = "sha-required"   // an outsider's pull request, and no commit was named
 	CodeSHAShort      Code = "sha-short"      // an outsider's pull request, and fewer than 12 digits
 	CodeSHAMismatch   Code = "sha-mismatch"   // the commit that was named is not the head
-	CodeNotConfigured Code = "not-configured" // on.pull_request does not have the action
+	CodeNotConfigured Code = "not-configured" // on.pull_request does not have the action, also where a label asks
 	CodeDraft         Code = "draft"          // a draft, and on.drafts is false
 	CodePathsIgnored  Code = "paths-ignored"  // all changed paths match on.paths_ignore
 	CodeOutsider      Code = "outsider"       // an outsider's pull request, and on.outsiders is never
@@ -72,9 +73,10 @@ const (
 )
 
 // Excluded reports whether the base's configuration keeps the change from being
-// verified by itself: nothing is wanted, so that its check need not hold it.
+// verified by itself: nothing is wanted, so that its check need not hold it. A person who asks wants
+// something, and the check is left as it is.
 func (s Skip) Excluded() bool {
-	return slices.Contains([]Code{CodeNotConfigured, CodeDraft, CodePathsIgnored}, s.Code)
+	return !s.asked && slices.Contains([]Code{CodeNotConfigured, CodeDraft, CodePathsIgnored}, s.Code)
 }
 
 // Refused reports whether a limit, or the rule for outsiders, keeps the change from
@@ -89,7 +91,7 @@ func silent(code Code, text string) Skip { return Skip{Code: code, Text: text, N
 // notify is a Skip that is reported where j came from: a comment answers a comment and
 // a label, which people set on the pull request's page; all else has a summary.
 func (j Job) notify(code Code, text string) Skip {
-	s := Skip{Code: code, Text: text, Notify: NotifySummary}
+	s := Skip{Code: code, Text: text, Notify: NotifySummary, asked: j.Asked()}
 	if j.Number != 0 && (j.Trigger == TriggerComment || j.labeled()) {
 		s.Notify, s.Number = NotifyComment, j.Number
 	}
