@@ -39,6 +39,14 @@ const (
 
 func checkKey(t Target) string { return fmt.Sprintf("check/%s@%s/%s", t.Repo, t.HeadSHA, t.Job) }
 
+// checkKeyAfter is the key of a check run that has to be newer than one; 0: than none.
+func checkKeyAfter(t Target, id int64) string {
+	if id == 0 {
+		return checkKey(t)
+	}
+	return fmt.Sprintf("%s/after/%d", checkKey(t), id)
+}
+
 // beginCheck makes sure that there is a check run of t that is in progress, also where
 // it said that t waits, or the same work was done before and is asked for again.
 func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
@@ -64,11 +72,12 @@ func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
 }
 
 // makeCheck returns the check run of t, which it creates like fresh where there is none
-// but not.
+// but not, or only one that a success for another branch covers.
 func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int64, fresh github.CheckRun) (github.CheckRun, error) {
 	run := github.CheckRun{Status: fresh.Status}
 	look := func(ctx context.Context) (string, error) {
-		own, _, err := p.runsOf(ctx, t)
+		own, others, err := p.runsOf(ctx, t)
+		own = after(own, coveredBy(t, t.Base, slices.Concat(own, others)...))
 		i := slices.IndexFunc(own, func(r github.CheckRun) bool { return r.ID != not })
 		if err != nil || i < 0 {
 			return "", err
@@ -206,17 +215,20 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 	if err != nil {
 		return "", nil, err
 	}
-	if e.Claims && slices.ContainsFunc(others, verified) {
+	now := t
+	now.Base = cmp.Or(e.base, t.Base)
+	covered := coveredBy(now, now.Base, slices.Concat(own, others)...)
+	if e.Claims && slices.ContainsFunc(after(others, covered), verified) {
 		return "", []string{"check run: this commit was verified, and claims do not count against that"}, nil
 	}
 	var run github.CheckRun
-	switch {
-	case len(own) > 0:
-		run = own[0]
-	case j.check != 0: // the list is late
+	switch mine := after(own, covered); {
+	case len(mine) > 0:
+		run = mine[0]
+	case j.check > covered: // the list is late
 		run = github.CheckRun{ID: j.check, Status: inProgress}
 	default:
-		if run, err = p.makeCheck(ctx, t, checkKey(t), 0, p.newCheck(t)); err != nil {
+		if run, err = p.makeCheck(ctx, now, checkKeyAfter(t, covered), 0, p.newCheck(t)); err != nil {
 			return "", nil, err
 		}
 		j.check = run.ID

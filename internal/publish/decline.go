@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,7 +15,8 @@ import (
 // excluded the change it ends skipped, else as a PARTIAL.
 //
 // A check run that says more than that nothing was verified stays the newest:
-// changing a pull request back to a draft hides no FAIL.
+// changing a pull request back to a draft hides no FAIL. A success that the pull request has for another
+// branch than it goes into now says nothing of this one, so that it is not left the newest by a PARTIAL.
 func (p *Publisher) Decline(ctx context.Context, t Target, text string, excluded bool) error {
 	if !p.Check {
 		return nil
@@ -28,6 +30,11 @@ func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded
 		return err
 	}
 	own, others, err := p.runsOf(ctx, t)
+	t.Base = cmp.Or(end.base, t.Base)
+	covered := coveredBy(t, t.Base, slices.Concat(own, others)...)
+	if !excluded {
+		own, others = after(own, covered), after(others, covered)
+	}
 	says := func(r github.CheckRun) bool {
 		return r.Conclusion != skipped && (r.ExternalID != t.Job || r.Status != queued)
 	}
@@ -41,7 +48,7 @@ func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded
 			return err
 		}
 	}
-	run, err := p.makeCheck(ctx, t, checkKey(t), 0, p.newCheck(t))
+	run, err := p.makeCheck(ctx, t, checkKeyAfter(t, covered), 0, p.newCheck(t))
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package publish
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -57,6 +59,123 @@ func TestDeclineHidesNothing(t *testing.T) {
 	decline(2)
 	if runs := b.checksOf(b.head); len(runs) != 1 || runs[0].Conclusion != failure {
 		t.Errorf("after a FAIL: %+v", runs)
+	}
+}
+
+// into is the target of a job while the pull request goes into a branch.
+func (b *bench) into(base string, job int) Target {
+	b.t.Helper()
+	if base != "main" {
+		b.SetBranch(calc, base, b.Head(calc, "main"))
+	}
+	b.SetBase(calc, b.n, base)
+	t := b.target(job)
+	t.Base = base
+	return t
+}
+
+// TestAnotherBasesSuccess: a success that a pull request has for another branch than it goes into now is not left the
+// newest check run by what comes then and is none: a limit, a claim, and a run with the check run of one before. Nothing
+// else is hidden by that.
+func TestAnotherBasesSuccess(t *testing.T) {
+	t.Parallel()
+	declined := func(excluded bool) func(*bench, Target) {
+		return func(b *bench, t Target) {
+			b.t.Helper()
+			if err := b.publisher(nil).Decline(b.t.Context(), Target{Repo: t.Repo, Number: t.Number, HeadSHA: t.HeadSHA, Job: t.Job}, "Not verified: a limit.", excluded); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	ends := func(v report.Verdict, e Ending) func(*bench, Target) {
+		return func(b *bench, t Target) { b.t.Helper(); b.finish(b.publisher(nil), t, b.reported(t, v), e) }
+	}
+	fails := ends(report.Fail, Ending{})
+	for name, test := range map[string]struct {
+		first func(*bench, Target) // for main; nil: nothing
+		won   string               // branch for which there is a success then
+		then  func(*bench, Target) // for main, with the job of the first
+		want  string
+	}{
+		"a limit":                       {nil, "lax", declined(false), neutral},
+		"a limit again":                 {declined(false), "lax", declined(false), neutral},
+		"a limit after a FAIL":          {fails, "lax", declined(false), neutral},
+		"a limit, the same base":        {nil, "main", declined(false), success},
+		"excluded":                      {nil, "lax", declined(true), success},
+		"a claim":                       {nil, "lax", ends(report.Pass, Ending{Claims: true}), neutral},
+		"a claim of a FAIL":             {nil, "lax", ends(report.Fail, Ending{Claims: true}), failure},
+		"a claim after a FAIL":          {fails, "lax", ends(report.Pass, Ending{Claims: true}), neutral},
+		"a claim, the same base":        {nil, "main", ends(report.Fail, Ending{Claims: true}), success},
+		"a FAIL as before":              {fails, "lax", fails, failure},
+		"a PASS after a FAIL":           {fails, "lax", ends(report.Pass, Ending{}), success},
+		"a FAIL that is superseded":     {fails, "main", func(b *bench, t Target) { t.Base = "lax"; fails(b, t) }, success},
+		"a FAIL while that was at work": {func(b *bench, t Target) { b.begin(b.publisher(nil), t) }, "lax", fails, failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			if test.first != nil {
+				test.first(b, b.into("main", 1))
+			}
+			ends(report.Pass, Ending{})(b, b.into(test.won, 2))
+			test.then(b, b.into("main", 1))
+			runs := b.checksOf(b.head)
+			if last := runs[len(runs)-1]; last.Conclusion != test.want {
+				t.Errorf("%s %q, want %s", last.Conclusion, last.Output.Title, test.want)
+			}
+			for _, r := range runs {
+				if r.Status != completed {
+					t.Errorf("check run %d of %s is left %s", r.ID, r.ExternalID, r.Status)
+				}
+			}
+		})
+	}
+}
+
+// TestNotOnlyAnotherBasesSuccess: a FAIL for another branch stays the newest, as does a success of another pull request
+// or of an earlier version, which does not say for which branch it is.
+func TestNotOnlyAnotherBasesSuccess(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		verdict report.Verdict
+		of      func(*Target)
+		want    string
+	}{
+		"a FAIL":               {report.Fail, func(*Target) {}, failure},
+		"another pull request": {report.Pass, func(t *Target) { t.Number = 0 }, success},
+		"not known":            {report.Pass, func(t *Target) { t.Base = "" }, success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			lax := b.into("lax", 2)
+			test.of(&lax)
+			b.finish(b.publisher(nil), lax, b.reported(lax, test.verdict), Ending{})
+			if err := b.publisher(nil).Decline(t.Context(), b.into("main", 1), "Not verified: a limit.", false); err != nil {
+				t.Fatal(err)
+			}
+			if runs := b.checksOf(b.head); len(runs) != 1 || runs[0].Conclusion != test.want {
+				t.Errorf("%+v", runs)
+			}
+		})
+	}
+}
+
+// TestBranchNames: a check run says for which branch it is, whatever that is called.
+func TestBranchNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"main", "release/1.0", "a`b", "@octo", "<b>", "__x__", "x.", "é", "-", strings.Repeat("a", 250), strings.Repeat("a", 251)}
+	for _, name := range names {
+		e := ending{rep: &report.Report{Verdict: report.Pass}}
+		s := shownBy(github.CheckRun{Output: &github.Output{Summary: forPull(Target{Number: 7, Base: name}, e) + "\r\n\r\nAs a change of main."}})
+		if s.pull != 7 || s.verdict != report.Pass || s.into == "" {
+			t.Errorf("%q: %+v", name, s)
+		}
+		for _, other := range names {
+			if got := s.elsewhere(other); got != (other != name) {
+				t.Errorf("%q is another branch than %q: %v", name, other, got)
+			}
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // whose base may be another and protected. Each job has a check run of its own there,
 // which says whose it is, and none touches another's.
 
-// forPull is the first line of a check run's summary. It is read again: do not change it.
+// forPull begins a check run's summary: whose it is, and into which branch that goes. It is read again: do not change it.
 func forPull(t Target, e ending) string {
 	if t.Number == 0 {
 		return ""
@@ -26,22 +26,60 @@ func forPull(t Target, e ending) string {
 	if v == report.Pass && (e.Claims || e.Kind != Normal) {
 		v = report.Partial
 	}
-	return fmt.Sprintf("For pull request %d: %s.", t.Number, v)
+	s := fmt.Sprintf("For pull request %d: %s.", t.Number, v)
+	if t.Base != "" {
+		s += "\n" + changeOf(t.Base)
+	}
+	return s
 }
 
-var forPullPattern = pattern.New(`^For pull request ([1-9][0-9]{0,9}): ([A-Z]+)\.(\n|$)`)
+// changeOf is the line that names a branch; no two have the same.
+func changeOf(base string) string {
+	return "As a change of " + report.InertMarkdown(base, 1000) + "."
+}
 
-// pullOf says which pull request's run r shows, and its verdict; 0: it does not say.
-func pullOf(r github.CheckRun) (number int, v report.Verdict) {
+var forPullPattern = pattern.New(`^For pull request ([1-9][0-9]{0,9}): ([A-Z]+)\.(?:\n(As a change of [^\n]*\.))?(?:\n|$)`)
+
+// A shows is what a check run says of itself.
+type shows struct {
+	pull    int // 0: it does not say whose it is
+	verdict report.Verdict
+	into    string // as changeOf has it; empty: not said, as by earlier versions
+}
+
+// shownBy says which pull request's run r shows, and its verdict.
+func shownBy(r github.CheckRun) shows {
 	if r.Output == nil {
-		return 0, ""
+		return shows{}
 	}
 	m := forPullPattern.FindStringSubmatch(strings.ReplaceAll(r.Output.Summary, "\r\n", "\n"))
 	if m == nil {
-		return 0, ""
+		return shows{}
 	}
-	number, _ = strconv.Atoi(m[1]) // digits
-	return number, report.Verdict(m[2])
+	number, _ := strconv.Atoi(m[1]) // digits
+	return shows{number, report.Verdict(m[2]), m[3]}
+}
+
+// elsewhere reports whether it is about another branch than base, as far as both are known.
+func (s shows) elsewhere(base string) bool {
+	return s.into != "" && base != "" && s.into != changeOf(base)
+}
+
+// coveredBy is the number of the newest of runs that is a success of t's pull request as a change of another branch than
+// base; 0: there is none. It says nothing of this branch, and GitHub takes it for the last word until a newer check run
+// is made: what is older does not count any more.
+func coveredBy(t Target, base string, runs ...github.CheckRun) (id int64) {
+	for _, r := range runs {
+		if s := shownBy(r); r.Conclusion == success && s.pull == t.Number && s.pull != 0 && s.elsewhere(base) {
+			id = max(id, r.ID)
+		}
+	}
+	return id
+}
+
+// after are those of runs that are newer than one.
+func after(runs []github.CheckRun, id int64) []github.CheckRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r github.CheckRun) bool { return r.ID <= id })
 }
 
 // heedOthers takes a success back where another open pull request into another base
@@ -55,14 +93,15 @@ func (p *Publisher) heedOthers(ctx context.Context, t Target, e *ending) error {
 		return err
 	}
 	for _, n := range sharing(t, own, others) {
-		if passed(n, others) {
-			continue
-		}
+		base := ""
 		pull, err := p.GitHub.Pull(ctx, t.Repo, n)
 		if err != nil && !refused(err) {
 			return fmt.Errorf("pull request %d has the same head: %w", n, err)
 		}
-		if err == nil && (pull.State != "open" || pull.Head.SHA != t.HeadSHA || pull.Base.Name == e.base) {
+		if err == nil {
+			base = pull.Base.Name
+		}
+		if passed(n, base, others) || err == nil && (pull.State != "open" || pull.Head.SHA != t.HeadSHA || base == e.base) {
 			continue
 		}
 		e.other, e.conclusion = n, failure
@@ -81,7 +120,7 @@ func sharing(t Target, own, others []github.CheckRun) []int {
 				out = append(out, l.Number)
 			}
 		}
-		if n, _ := pullOf(r); n != 0 { // those of forks are not linked
+		if n := shownBy(r).pull; n != 0 { // those of forks are not linked
 			out = append(out, n)
 		}
 	}
@@ -89,11 +128,11 @@ func sharing(t Target, own, others []github.CheckRun) []int {
 	return slices.DeleteFunc(slices.Compact(out), func(n int) bool { return n == t.Number })
 }
 
-// passed reports whether the newest of runs that shows pull request n says PASS.
-func passed(n int, runs []github.CheckRun) bool {
+// passed reports whether the newest of runs that shows pull request n says PASS, for the branch that it goes into.
+func passed(n int, base string, runs []github.CheckRun) bool {
 	for _, r := range runs { // newest first
-		if of, v := pullOf(r); of == n {
-			return v == report.Pass && r.Status == completed
+		if s := shownBy(r); s.pull == n {
+			return s.verdict == report.Pass && r.Status == completed && !s.elsewhere(base)
 		}
 	}
 	return false

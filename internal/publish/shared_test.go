@@ -51,11 +51,11 @@ func TestSameHeadTwice(t *testing.T) {
 	if len(runs) != 2 || runs[0].Conclusion != "failure" || runs[1].Conclusion != "neutral" {
 		t.Errorf("%+v", runs)
 	}
-	if n, v := pullOf(runs[0]); n != main.Number || v != report.Fail {
-		t.Errorf("the first says that it is of %d: %s", n, v)
+	if s := shownBy(runs[0]); s.pull != main.Number || s.verdict != report.Fail {
+		t.Errorf("the first says that it is of %d: %s", s.pull, s.verdict)
 	}
-	if n, v := pullOf(runs[1]); n != release.Number || v != report.Partial {
-		t.Errorf("the second says that it is of %d: %s", n, v)
+	if s := shownBy(runs[1]); s.pull != release.Number || s.verdict != report.Partial {
+		t.Errorf("the second says that it is of %d: %s", s.pull, s.verdict)
 	}
 	for _, tgt := range []Target{main, release} {
 		b.n = tgt.Number
@@ -81,6 +81,13 @@ func TestSharedSuccess(t *testing.T) {
 		}, failure},
 		"claims to pass": {func(b *bench, p *Publisher, main Target) {
 			b.finish(p, main, b.reported(main, report.Pass), Ending{Claims: true})
+		}, failure},
+		"passed for another base": {func(b *bench, p *Publisher, main Target) {
+			main.Base = "lax"
+			b.SetBranch(calc, "lax", b.Head(calc, "main"))
+			b.SetBase(calc, main.Number, "lax")
+			b.finish(p, main, b.reported(main, report.Pass), Ending{})
+			b.SetBase(calc, main.Number, "main")
 		}, failure},
 		"passed, too": {func(b *bench, p *Publisher, main Target) {
 			b.finish(p, main, b.reported(main, report.Pass), Ending{})
