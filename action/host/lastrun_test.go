@@ -60,13 +60,20 @@ func newKept(t *testing.T) *kept {
 	t.Helper()
 	k := &kept{Server: githubtest.New(t), repo: github.Repo{Owner: "acme", Name: "sums"}}
 	id := k.AddRepo(k.repo.Owner, k.repo.Name).ID
-	client, err := github.New(github.Options{BaseURL: k.URL, Token: k.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "actions": "read"}, "actions"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := k.client(t, map[string]string{"contents": "read", "checks": "write", "actions": "read"})
 	pull := &github.Snapshot{Pull: github.Pull{Head: github.Ref{Name: "work", RepoID: id}, Base: github.Ref{Name: "main", RepoID: id}}}
 	k.Host = &Host{GitHub: &pullrun.GitHub{Client: client, Repo: k.repo, Pull: pull}, Say: func(line string) { t.Log(line) }}
 	return k
+}
+
+// client asks with a token that has these permissions.
+func (k *kept) client(t *testing.T, may map[string]string) *github.Client {
+	t.Helper()
+	c, err := github.New(github.Options{BaseURL: k.URL, Token: k.Token("github-actions[bot]", may, "actions"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // archiveOf is the archive of an artifact that holds a folder.
@@ -148,6 +155,10 @@ func TestSettled(t *testing.T) {
 			}
 			if got, err := k.Settled(t.Context(), job.Job{HeadSHA: head}); err != nil || got != test.want {
 				t.Errorf("settled: %v, %v; want %v", got, err, test.want)
+			}
+			k.GitHub.Client = k.client(t, map[string]string{"contents": "read", "checks": "none"})
+			if got, err := k.Settled(t.Context(), job.Job{HeadSHA: head}); err != nil || !got {
+				t.Errorf("with a token that may not read check runs: %v, %v", got, err)
 			}
 		})
 	}
