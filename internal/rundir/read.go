@@ -33,7 +33,10 @@ var ErrNothing = errors.New("no run was begun here")
 //   - 7 (since 2026-11-29, later): what is called introduced was run more often; a failure that the
 //     exit code shows is not hidden; a command in another folder is another one; errors of the
 //     verification are run again; a check of the last run that held and fails is a finding
-const Format = 7
+//   - 8 (since 2026-11-30): a PASS without a probe is titled so; what could not run on the base is
+//     not introduced; an exit code that only branches print is hidden; a command that was ended for
+//     a limit fails no test
+const Format = 8
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {
