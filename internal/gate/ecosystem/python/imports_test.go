@@ -30,6 +30,8 @@ func TestNothingToInstall(t *testing.T) {
 		"another one, below a test":             {"def f():\n    from hypothesis.extra import numpy\n", nil, "-r requirements/test.txt -e '.[test]' coverage"},
 		"requirements of its own":               {"import os\n", map[string]string{"requirements-test.txt": "six\n"}, "-r requirements-test.txt -e ."},
 		"dependencies that its build reads":     {"import os\n", map[string]string{"pyproject.toml": "[project]\nname = 'p'\ndynamic = ['dependencies']\n"}, "-e ."},
+		"pytest of tox":                         {"import os\n", map[string]string{"tox.ini": "[testenv]\ndeps =\n    pytest\n    pytest-cov\ncommands = pytest\n"}, ""},
+		"pytest of tox, beside another one":     {"import six\n", map[string]string{"tox.ini": "[testenv]\ndeps =\n    pytest\n    pytest-cov\ncommands = pytest\n"}, "-r requirements/test.txt -e '.[test]' pytest pytest-cov"},
 		"an application that needs nothing":     {"import os\n", map[string]string{"setup.py": "", "noxfile.py": "import nox\n", "docs/build.py": "import sphinx\n"}, ""},
 		"an application that needs another one": {"from calc import net\n", map[string]string{"setup.py": "", "src/calc/net.py": "import requests\n"}, "-r requirements/test.txt coverage"},
 	} {

@@ -214,16 +214,17 @@ func readFacts(s *ecosystem.Survey, dir string, all candidates) pyFacts {
 	}
 	below := slices.DeleteFunc(slices.Clone(all.dirs), func(o string) bool { return o == dir || !ecosystem.Inside(dir, o) })
 	f.readNeeds(s, dir, below)
-	asks := f.asksForPytest(s, dir)
+	asks, byTools := f.asksForPytest(s, dir)
 	var data []string
 	if !f.pytest && asks == "" && !s.Has(dir, "conftest.py") { // else what this says of tests holds for the packages below, too
 		f.apart, data = apartOf(s, below, all)
 	}
 	f.readTests(s, dir, data)
-	if !f.pytest && asks != "" {
+	alone := f.unittest && !f.pytest && !importOthers(s, dir) // Python itself runs its tests
+	if !f.pytest && asks != "" && !(alone && byTools) {
 		f.pytest, f.why = true, "pytest is asked for in "+asks
 	}
-	if f.unittest && !f.pytest && !importOthers(s, dir) {
+	if alone && !f.pytest {
 		f.more, f.extrasBeside = nil, nil
 		f.deps = slices.DeleteFunc(f.deps, func(name string) bool { return !requirements.MatchString(path.Base(name)) })
 	}
@@ -269,18 +270,19 @@ func (f *pyFacts) readNeeds(s *ecosystem.Survey, dir string, below []string) {
 	f.more = f.besideOthers(s, dir)
 }
 
-// asksForPytest is what of a project names pytest, empty for nothing.
-func (f *pyFacts) asksForPytest(s *ecosystem.Survey, dir string) string {
+// asksForPytest is what of a project names pytest, empty for nothing, and whether that is settings
+// of tools around the runner alone, such as tox.
+func (f *pyFacts) asksForPytest(s *ecosystem.Survey, dir string) (name string, byTools bool) {
 	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
 	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "tox.ini"}) {
 		if asked.Match(s.Read(dir, name)) {
-			return name
+			return name, name == "tox.ini"
 		}
 	}
 	if slices.ContainsFunc(f.more, isPytest) {
-		return "settings of tools"
+		return "settings of tools", true
 	}
-	return ""
+	return "", false
 }
 
 // readTests reads which runner tests are written for. data are folders whose tests are for none.
