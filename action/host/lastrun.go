@@ -114,7 +114,7 @@ func (h *Host) accepted(ctx context.Context, j job.Job, dir string) ([]report.Ac
 	if number == 0 {
 		return nil, nil
 	}
-	all, err := h.own(ctx, j)
+	all, err := h.own(ctx, j, "")
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,9 @@ func (h *Host) accepted(ctx context.Context, j job.Job, dir string) ([]report.Ac
 }
 
 // own are the artifacts of runs of this repository on the pull request's own branch, or on the default branch, whose
-// workflow comments start; the newest first. Which branch a pull request of the merge queue is from is not known.
-func (h *Host) own(ctx context.Context, j job.Job) ([]github.Artifact, error) {
+// workflow comments start for whatever commit; the newest first. Those of its own branch are of the commit sha, where
+// that is not empty. Which branch a pull request of the merge queue is from is not known.
+func (h *Host) own(ctx context.Context, j job.Job, sha string) ([]github.Artifact, error) {
 	home, err := h.GitHub.Client.DefaultBranch(ctx, h.GitHub.Repo)
 	if err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (h *Host) own(ctx context.Context, j job.Job) ([]github.Artifact, error) {
 		repo = pull.Base.RepoID
 	}
 	return slices.DeleteFunc(all, func(a github.Artifact) bool {
-		here := pull == nil || a.HeadBranch == home || a.HeadBranch == pull.Head.Name && !pull.Fork()
+		here := pull == nil || a.HeadBranch == home || a.HeadBranch == pull.Head.Name && !pull.Fork() && (sha == "" || a.HeadSHA == sha)
 		return a.Expired || a.Name != name || repo == 0 || a.HeadRepoID != repo || !here
 	}), nil
 }
@@ -178,20 +179,25 @@ func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 	if pull == nil {
 		return false, nil
 	}
-	all, err := h.own(ctx, j)
+	all, err := h.own(ctx, j, j.HeadSHA)
 	if err != nil {
 		return false, err
 	}
 	if err := pullrun.MakeParent(dir); err != nil {
 		return false, err
 	}
-	for looked, a := range all[:min(len(all), verdict.MaxRecords)] {
+	fetched := 0
+	for _, a := range all {
+		if fetched == verdict.MaxRecords || a.Created.Before(pull.Created) {
+			break
+		}
 		if ours, err := h.ours(ctx, a, j.HeadSHA); err != nil {
 			return false, err
 		} else if !ours {
 			continue
 		}
-		to := fmt.Sprintf("%s.record%d", dir, looked)
+		fetched++
+		to := fmt.Sprintf("%s.record%d", dir, fetched)
 		if err := verdict.Download(ctx, h.GitHub.Client, h.GitHub.Repo, a.ID, to); err != nil {
 			return false, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/verdict"
 )
 
 // The last run is asked for where the head is trusted, and not where /verify full says that a
@@ -92,6 +93,7 @@ func archiveOf(t *testing.T, dir string) []byte {
 func TestRecordThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	k := newKept(t)
+	k.Push(k.repo, githubtest.Commit{Branch: "work", Message: "later"})
 	looks := func(dir string, want bool) {
 		t.Helper()
 		rep, err := readReport(dir)
@@ -99,6 +101,9 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.AddArtifact(k.repo, "ycbot", "main", k.repo, archiveOf(t, dir))
+		for range verdict.MaxRecords { // of other commits of its branch
+			k.AddArtifact(k.repo, "ycbot", "work", k.repo, nil)
+		}
 		got, err := k.Recorded(t.Context(), job.Job{HeadSHA: rep.HeadSHA}, filepath.Join(t.TempDir(), "run"))
 		if err != nil || got != want {
 			t.Errorf("%s can be concluded again: %v, %v", dir, got, err)
