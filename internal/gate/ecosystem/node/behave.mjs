@@ -728,12 +728,12 @@ function placed (text, empty) {
 }
 
 async function turn (data) {
-  const from = JSON.parse(process.argv[3])
+  const [, , , what, empty] = process.argv, from = JSON.parse(what)
+  process.argv.length = 2 // they are no arguments of what is loaded
   process.on('uncaughtException', () => {})
   process.on('unhandledRejection', () => {})
   const all = await plan(data), todo = chosen(all)
   const say = o => fs.writeSync(3, JSON.stringify(o) + '\n')
-  const empty = process.argv[4]
   if (from.about) say({ about: todo.map(f => ({ key: f.key, at: f.at, list: inputs(f).map(i => [i.text(f), i.base && i.tests]), about: about(f, data) })), unloaded, left: all.length - todo.length })
   for (const f of todo) {
     const wanted = from.calls.find(c => c[0] === f.at)

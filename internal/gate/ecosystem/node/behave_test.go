@@ -289,14 +289,14 @@ func TestClockOfSeconds(t *testing.T) {
 }
 
 // TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
-// between the sides and is not what a function does.
+// between the sides and is not what a function does. It sees no arguments of what calls it.
 func TestPlacesAreNoDifference(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is needed")
 	}
-	const text = "const os = require('os')\nexports.where = () => { const VAR = 1; return __filename }\nexports.url = () => { const VAR = 1; return require('url').pathToFileURL(__dirname) }\nexports.here = () => { const VAR = 1; return process.cwd() }\nexports.home = () => { const VAR = 1; throw new Error(os.homedir() + '/a') }\n"
+	const text = "const os = require('os')\nexports.args = () => { const VAR = 1; return process.argv.slice(2) }\nexports.where = () => { const VAR = 1; return __filename }\nexports.url = () => { const VAR = 1; return require('url').pathToFileURL(__dirname) }\nexports.here = () => { const VAR = 1; return process.cwd() }\nexports.home = () => { const VAR = 1; throw new Error(os.homedir() + '/a') }\n"
 	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
 	for name, dir := range dirs {
 		put(t, filepath.Join(dir, "a.js"), strings.ReplaceAll(text, "VAR", name))
@@ -322,7 +322,7 @@ func TestPlacesAreNoDifference(t *testing.T) {
 			t.Errorf("%s: %+v", f.Name, f)
 		}
 	}
-	if len(all) != 4 {
+	if len(all) != 5 {
 		t.Errorf("%d functions", len(all))
 	}
 }

@@ -988,9 +988,11 @@ def main(data):
         which = [tuple(map(int, c.split(":"))) for c in m.group(3).split(",") if c]
     if len(sys.argv) > 1:
         global EMPTY
-        EMPTY = os.path.join(sys.argv[1], "empty" + sys.argv[2])
+        folder, n = sys.argv[1:]
+        del sys.argv[1:]  # they are no arguments of what is loaded
+        EMPTY = os.path.join(folder, "empty" + n)
         os.mkdir(EMPTY)
-        return turn(data, os.path.join(sys.argv[1], sys.argv[2]), which, limit, most)
+        return turn(data, os.path.join(folder, n), which, limit, most)
     folder = tempfile.mkdtemp()
     running = []
     for n in ("1", "2"):

@@ -194,14 +194,14 @@ func TestClockOfSeconds(t *testing.T) {
 }
 
 // TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
-// between the sides and is not what a function does.
+// between the sides and is not what a function does. It sees no arguments of what calls it.
 func TestPlacesAreNoDifference(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is needed")
 	}
-	const text = "import os, pathlib, tempfile\ndef where():\n    VAR = 1\n    return os.path.abspath(__file__)\ndef real():\n    VAR = 1\n    return pathlib.Path(__file__).resolve().parent\ndef here():\n    VAR = 1\n    return os.getcwd()\ndef home():\n    VAR = 1\n    raise ValueError(os.path.expanduser('~/a'))\n"
+	const text = "import os, pathlib, sys, tempfile\ndef args():\n    VAR = 1\n    return sys.argv[1:]\ndef where():\n    VAR = 1\n    return os.path.abspath(__file__)\ndef real():\n    VAR = 1\n    return pathlib.Path(__file__).resolve().parent\ndef here():\n    VAR = 1\n    return os.getcwd()\ndef home():\n    VAR = 1\n    raise ValueError(os.path.expanduser('~/a'))\n"
 	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
 	for name, dir := range dirs {
 		if err := os.WriteFile(filepath.Join(dir, "a.py"), []byte(strings.ReplaceAll(text, "VAR", name)), 0o600); err != nil {
@@ -231,7 +231,7 @@ func TestPlacesAreNoDifference(t *testing.T) {
 			t.Errorf("%s: %+v", f.Name, f)
 		}
 	}
-	if len(all) != 4 {
+	if len(all) != 5 {
 		t.Errorf("%d functions", len(all))
 	}
 }
