@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/tester"
@@ -99,21 +101,46 @@ func (r *runner) steps(ctx context.Context) error {
 
 // lower takes steps that can only lower the verdict. One that cannot be taken for a reason
 // that is not the change's does not take away what is known: the others are taken, and the
-// verdict is PASS no more, as that step could have lowered it.
+// verdict is PASS no more, as that step could have lowered it. Shortly before the run's time is
+// up a step is broken off and named, as are those behind it: the rest is for the report.
 func (r *runner) lower(ctx context.Context, steps []step) error {
+	within, cancel := r.beforeEnd(ctx)
+	defer cancel()
+	var late []string
 	for _, s := range steps {
-		err := s.run(r, ctx)
+		err := context.Cause(within)
+		if err == nil {
+			err = s.run(r, within)
+		}
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s: %w", s.name, err)
+		case within.Err() != nil:
+			late = append(late, s.name)
 		case r.facts.Incomplete == "":
 			r.facts.Incomplete = fmt.Sprintf("%s: %v", s.name, err)
 		default:
 			r.notCovered("%s: %v", s.name, err)
 		}
 	}
+	if len(late) > 0 {
+		r.notCovered("%s: no time was left", strings.Join(late, ", "))
+	}
 	return nil
+}
+
+// reserve is the most that is kept of the run's time, of which the twentieth part is, to conclude
+// and report.
+const reserve = 10 * time.Second
+
+// beforeEnd is ctx, but that it ends a little earlier, where it ends by itself.
+func (r *runner) beforeEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-max(0, min(reserve, r.left(ctx)/20))))
 }
 
 // take takes steps one after the other, until there is nothing to run.
