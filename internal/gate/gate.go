@@ -44,6 +44,7 @@ type Input struct {
 	PolicyWhy    string          // for people: why that is not [compare.Report]; empty: it is not said
 	UntilFirst   bool            // stop after the decisive part: no probes are asked for
 	Untrusted    bool            // no maintainer answers for the head, see [compare.Floor]
+	AgentsFollow bool            // half of the time that the decisive part leaves is theirs
 	// Prepared is given the prepared snapshot of a side, once: a copy that was
 	// taken when its setup and build were done and before a test had written into
 	// it. It is the callee's to close, and to be left as it is until the gate has

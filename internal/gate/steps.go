@@ -101,8 +101,8 @@ func (r *runner) steps(ctx context.Context) error {
 
 // lower takes steps that can only lower the verdict. One that cannot be taken for a reason
 // that is not the change's does not take away what is known: the others are taken, and the
-// verdict is PASS no more, as that step could have lowered it. Shortly before the run's time is
-// up a step is broken off and named, as are those behind it: the rest is for the report.
+// verdict is PASS no more, as that step could have lowered it. Before the run's time is up
+// a step is broken off and named, as are those behind it: the rest is for agents and the report.
 func (r *runner) lower(ctx context.Context, steps []step) error {
 	within, cancel := r.beforeEnd(ctx)
 	defer cancel()
@@ -131,16 +131,21 @@ func (r *runner) lower(ctx context.Context, steps []step) error {
 }
 
 // reserve is the most that is kept of the run's time, of which the twentieth part is, to conclude
-// and report.
+// and report. Agents that follow have half of the time.
 const reserve = 10 * time.Second
 
-// beforeEnd is ctx, but that it ends a little earlier, where it ends by itself.
+// beforeEnd is ctx, but that it ends earlier, where it ends by itself.
 func (r *runner) beforeEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-max(0, min(reserve, r.left(ctx)/20))))
+	left := max(0, r.left(ctx))
+	kept := min(reserve, left/20)
+	if r.in.AgentsFollow {
+		kept = left / 2
+	}
+	return context.WithDeadline(ctx, deadline.Add(-kept))
 }
 
 // take takes steps one after the other, until there is nothing to run.

@@ -112,6 +112,8 @@ func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 		Expectations: policy, PolicyWhy: why,
 		UntilFirst: job.UntilFirst,
 		Untrusted:  job.Trust == untrusted,
+
+		AgentsFollow: p.agents != nil && !job.UntilFirst,
 	}, nil
 }
 
