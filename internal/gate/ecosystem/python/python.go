@@ -221,7 +221,7 @@ func readFacts(s *ecosystem.Survey, dir string, all candidates) pyFacts {
 	}
 	f.readTests(s, dir, data)
 	alone := f.unittest && !f.pytest && !importOthers(s, dir) // Python itself runs its tests
-	if !f.pytest && asks != "" && !(alone && byTools) {
+	if !f.pytest && asks != "" && (!alone || !byTools) {
 		f.pytest, f.why = true, "pytest is asked for in "+asks
 	}
 	if alone && !f.pytest {
