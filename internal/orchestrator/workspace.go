@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
@@ -212,7 +213,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 }
 
 // attempts has tools note that they were called, and returns whether one was, in
-// this process or one before it.
+// this process or one before it, or a call was denied: that is what may keep an agent from its task.
 func (w *work) attempts(id string, tools []tool.Tool) func() bool {
 	var tried atomic.Bool
 	for _, e := range w.dir.Journal.Entries("tool") {
@@ -229,7 +230,14 @@ func (w *work) attempts(id string, tools []tool.Tool) func() bool {
 			return t.Run(ctx, args)
 		}
 	}
-	return tried.Load
+	return func() bool {
+		return tried.Load() || slices.ContainsFunc(w.dir.Journal.Entries("tool"), func(e journal.Entry) bool {
+			var answer struct {
+				Denied *tool.Denied `json:"denied"`
+			}
+			return strings.HasPrefix(e.Key, id+"/") && json.Unmarshal(e.Data, &answer) == nil && answer.Denied != nil
+		})
+	}
 }
 
 // circumstances are what an agent is given to know of where it works.

@@ -73,15 +73,24 @@ func Begin(ctx context.Context, file, machine string, detect func(context.Contex
 	return f, nil
 }
 
+// keep writes what was found, as another run here may at the same time.
 func keep(file string, f finding) error {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
+	temp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".")
+	if err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(temp.Name()))
+	}
+	return err
 }
 
 // gives says whether two trials came to the same.
