@@ -133,11 +133,11 @@ var table = []row{
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
 	{"internal/testing/postgres", ""},              // a PostgreSQL for the tests of several packages
 	{"internal/testing/imports", ""},
-	{"internal/testing/spent", ""},                        // the processor time of one function
-	{"internal/testing/suites", "internal/gate/results"},  // results of tests in few words
-	{"internal/testing/trees", "internal/gate/ecosystem"}, // trees of files, and surveys of them
-	{"internal/testing/variants", ""},                     // what make test leaves out
-	{"test/...", "*"},                                     // programs for development, not part of ycbot
+	{"internal/testing/spent", ""},                                             // the processor time of one function
+	{"internal/testing/suites", "internal/gate/results"},                       // results of tests in few words
+	{"internal/testing/trees", "internal/gate/ecosystem internal/gate/behave"}, // trees of files, surveys of them, and calls in them
+	{"internal/testing/variants", ""},                                          // what make test leaves out
+	{"test/...", "*"},                                                          // programs for development, not part of ycbot
 }
 
 // TestImports holds the table. Test files are exempt, except that what only

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -254,36 +255,11 @@ console.log(held(f, new Input('', ['2'], false, false), { kind: 'r', result: new
 // again, however slowly the first one begins.
 func TestClockOfSeconds(t *testing.T) {
 	t.Parallel()
-	program, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is needed")
-	}
-	text, dirs := "const fs = require('fs'), slow = process.env.SLOW\nif (slow && !fs.existsSync(slow)) {\n  fs.mkdirSync(slow)\n  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1300)\n}\n"+
-		"exports.now = () => { const x = VAR; return new Date().toISOString().slice(0, 19) }\n", []string{t.TempDir(), t.TempDir()}
-	for i, x := range []string{"1", "2"} {
-		if err := os.WriteFile(filepath.Join(dirs[i], "a.js"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	by := nodeBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(env ...string) string {
-		cmd := exec.CommandContext(t.Context(), program, by.File("TestCalls"))
-		cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), env...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return string(out)
-	}
-	at := plan.Compare(behave.All(run()), behave.Answers{}).Functions[0].At
-	if said := behave.Some(run("SLOW="+filepath.Join(t.TempDir(), "slow"), "CALLS="+behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
+	const text = "const fs = require('fs'), slow = process.env.SLOW\nif (slow && !fs.existsSync(slow)) {\n  fs.mkdirSync(slow)\n  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1300)\n}\n" +
+		"exports.now = () => { const x = VAR; return new Date().toISOString().slice(0, 19) }\n"
+	calls := trees.PlanCalls(t, "node", nodeBehaviour(), "a.js", text, [2]string{"1", "2"})
+	at := calls.Compare(behave.All(calls.Made(t, 0)), behave.Answers{}).Functions[0].At
+	if said := behave.Some(calls.Made(t, 0, "SLOW="+filepath.Join(t.TempDir(), "slow"), "CALLS="+behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
 		t.Errorf("%+v", said)
 	}
 }
@@ -292,31 +268,9 @@ func TestClockOfSeconds(t *testing.T) {
 // between the sides and is not what a function does. It sees no arguments of what calls it.
 func TestPlacesAreNoDifference(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is needed")
-	}
 	const text = "const os = require('os')\nexports.args = () => { const VAR = 1; return process.argv.slice(2) }\nexports.where = () => { const VAR = 1; return __filename }\nexports.url = () => { const VAR = 1; return require('url').pathToFileURL(__dirname) }\nexports.here = () => { const VAR = 1; return process.cwd() }\nexports.home = () => { const VAR = 1; throw new Error(os.homedir() + '/a') }\n"
-	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
-	for name, dir := range dirs {
-		put(t, filepath.Join(dir, "a.js"), strings.ReplaceAll(text, "VAR", name))
-	}
-	by := nodeBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs["x"]), os.DirFS(dirs["other"]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	for name, dir := range dirs {
-		put(t, filepath.Join(dir, by.File("TestCalls")), plan.File("TestCalls"))
-		cmd := exec.CommandContext(t.Context(), node, by.File("TestCalls"))
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME=/home/"+name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		said[name] = behave.All(string(out))
-	}
-	all := plan.Compare(said["x"], said["other"]).Functions
+	calls := trees.PlanCalls(t, "node", nodeBehaviour(), "a.js", text, [2]string{"x", "other"})
+	all := calls.Compare(behave.All(calls.Made(t, 0, "HOME=/home/x")), behave.All(calls.Made(t, 1, "HOME=/home/other"))).Functions
 	for _, f := range all {
 		if f.Unlike != "" || f.Differing+f.Worded > 0 || f.Inputs == 0 {
 			t.Errorf("%s: %+v", f.Name, f)
@@ -341,33 +295,11 @@ func put(t *testing.T, name, text string) {
 // left out.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is needed")
-	}
 	const text = "exports.block = n => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) + VAR\nexports.last = n => n + VAR\n"
-	dirs := []string{t.TempDir(), t.TempDir()}
-	for i, x := range []string{"1", "2"} {
-		if err := os.WriteFile(filepath.Join(dirs[i], "a.js"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	by := nodeBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.js"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), node, by.File("TestCalls"))
-	cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), behave.TimeVar+"=1s")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	all := behave.All(string(out))
-	found := plan.Compare(all, all).Functions
+	calls := trees.PlanCalls(t, "node", nodeBehaviour(), "a.js", text, [2]string{"1", "2"})
+	out := calls.Made(t, 0, behave.TimeVar+"=1s")
+	all := behave.All(out)
+	found := calls.Compare(all, all).Functions
 	if len(found) != 2 || found[1].Name != "last" || found[1].Unlike != behave.NotBegun {
 		t.Errorf("%+v\n%s", found, out)
 	}

@@ -3,9 +3,7 @@ package python
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestPythonOf: functions are called in the environment that the tests have.
@@ -160,35 +159,10 @@ def passes(lines, v):
 // again, however slowly the first one begins.
 func TestClockOfSeconds(t *testing.T) {
 	t.Parallel()
-	program, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python is needed")
-	}
-	text, dirs := "import os, time\nif 'SLOW' in os.environ and os.environ['PYTHONHASHSEED'] == '1':\n    time.sleep(1.3)\ndef now():\n    x = VAR\n    return int(time.time())\n", []string{t.TempDir(), t.TempDir()}
-	for i, x := range []string{"1", "2"} {
-		if err := os.WriteFile(filepath.Join(dirs[i], "a.py"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	by := pythonBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(env ...string) string {
-		cmd := exec.CommandContext(t.Context(), program, by.File("TestCalls"))
-		cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), env...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return string(out)
-	}
-	at := plan.Compare(behave.All(run()), behave.Answers{}).Functions[0].At
-	if said := behave.Some(run("SLOW=1", "CALLS="+behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
+	const text = "import os, time\nif 'SLOW' in os.environ and os.environ['PYTHONHASHSEED'] == '1':\n    time.sleep(1.3)\ndef now():\n    x = VAR\n    return int(time.time())\n"
+	calls := trees.PlanCalls(t, "python3", pythonBehaviour(), "a.py", text, [2]string{"1", "2"})
+	at := calls.Compare(behave.All(calls.Made(t, 0)), behave.Answers{}).Functions[0].At
+	if said := behave.Some(calls.Made(t, 0, "SLOW=1", "CALLS="+behave.Which(time.Second, [][2]int{{at, 0}}))); len(said) != 1 || said[0].Stable {
 		t.Errorf("%+v", said)
 	}
 }
@@ -197,35 +171,9 @@ func TestClockOfSeconds(t *testing.T) {
 // between the sides and is not what a function does. It sees no arguments of what calls it.
 func TestPlacesAreNoDifference(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is needed")
-	}
 	const text = "import os, pathlib, sys, tempfile\ndef args():\n    VAR = 1\n    return sys.argv[1:]\ndef where():\n    VAR = 1\n    return os.path.abspath(__file__)\ndef real():\n    VAR = 1\n    return pathlib.Path(__file__).resolve().parent\ndef here():\n    VAR = 1\n    return os.getcwd()\ndef home():\n    VAR = 1\n    raise ValueError(os.path.expanduser('~/a'))\n"
-	said, dirs := map[string]behave.Answers{}, map[string]string{"x": t.TempDir(), "other": t.TempDir()}
-	for name, dir := range dirs {
-		if err := os.WriteFile(filepath.Join(dir, "a.py"), []byte(strings.ReplaceAll(text, "VAR", name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	by := pythonBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs["x"]), os.DirFS(dirs["other"]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	for name, dir := range dirs {
-		if err := os.WriteFile(filepath.Join(dir, by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), python, by.File("TestCalls"))
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME=/home/"+name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		said[name] = behave.All(string(out))
-	}
-	all := plan.Compare(said["x"], said["other"]).Functions
+	calls := trees.PlanCalls(t, "python3", pythonBehaviour(), "a.py", text, [2]string{"x", "other"})
+	all := calls.Compare(behave.All(calls.Made(t, 0, "HOME=/home/x")), behave.All(calls.Made(t, 1, "HOME=/home/other"))).Functions
 	for _, f := range all {
 		if f.Unlike != "" || f.Differing+f.Worded > 0 || f.Inputs == 0 {
 			t.Errorf("%s: %+v", f.Name, f)
@@ -240,33 +188,11 @@ func TestPlacesAreNoDifference(t *testing.T) {
 // left out, and one that blocks takes no more of the time.
 func TestCallsAreBounded(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is needed")
-	}
 	const text = "import os, time\ndef block(n):\n    time.sleep(3600 + VAR)\ndef last(n):\n    VAR\n    return os.environ.get('" + behave.TimeVar + "')\n"
-	dirs := []string{t.TempDir(), t.TempDir()}
-	for i, x := range []string{"1", "2"} {
-		if err := os.WriteFile(filepath.Join(dirs[i], "a.py"), []byte(strings.ReplaceAll(text, "VAR", x)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	by := pythonBehaviour()
-	plan, ok := by.Plan(os.DirFS(dirs[0]), os.DirFS(dirs[1]), ecosystem.Calling{Dir: ".", Files: []string{"a.py"}})
-	if !ok {
-		t.Fatal("nothing is called")
-	}
-	if err := os.WriteFile(filepath.Join(dirs[0], by.File("TestCalls")), []byte(plan.File("TestCalls")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), python, by.File("TestCalls"))
-	cmd.Dir, cmd.Env = dirs[0], append(os.Environ(), behave.TimeVar+"=1s")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	all := behave.All(string(out))
-	found := plan.Compare(all, all).Functions
+	calls := trees.PlanCalls(t, "python3", pythonBehaviour(), "a.py", text, [2]string{"1", "2"})
+	out := calls.Made(t, 0, behave.TimeVar+"=1s")
+	all := behave.All(out)
+	found := calls.Compare(all, all).Functions
 	if len(found) != 2 || found[1].Name != "last" || found[1].Unlike != behave.NotBegun || strings.Count(all["a.py block"].Calls, "h") > 4 {
 		t.Errorf("%+v\n%s", found, out)
 	}

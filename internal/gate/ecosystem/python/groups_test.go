@@ -77,6 +77,11 @@ func TestPythonGroups(t *testing.T) {
 			args:  `six pytest`,
 			needs: "pytest six",
 		},
+		"a session of nox that runs the tests under another name": {
+			files: map[string]string{"noxfile.py": "@nox.session\ndef build(session):\n    session.install('wheel')\n\n\n@nox.session\ndef py(session):\n    session.install('six')\n    session.run('pytest')\n"},
+			args:  `six pytest`,
+			needs: "pytest six",
+		},
 		"settings of tools that contradict others": {
 			files: map[string]string{
 				"requirements.txt": "six==1.16.0\n", "setup.py": "setup(extras_require={'test': ['mock==5']})\n",
