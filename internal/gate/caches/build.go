@@ -126,21 +126,7 @@ func copyMissing(from, to string) error {
 		if err != nil {
 			return gone(err)
 		}
-		if err := folder.Make(filepath.Dir(at)); err != nil {
-			return err
-		}
-		part, err := os.CreateTemp(filepath.Dir(at), "part-")
-		if err != nil {
-			return err
-		}
-		_, err = part.Write(data)
-		if err = errors.Join(err, part.Close()); err == nil {
-			err = os.Rename(part.Name(), at)
-		}
-		if err != nil {
-			err = errors.Join(err, os.Remove(part.Name()))
-		}
-		return err
+		return folder.WriteWhole(at, data)
 	})
 }
 

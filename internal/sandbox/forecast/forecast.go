@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -79,18 +80,7 @@ func keep(file string, f finding) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(temp.Name()))
-	}
-	return err
+	return folder.WriteWhole(file, data)
 }
 
 // gives says whether two trials came to the same.

@@ -94,6 +94,7 @@ var table = []row{
 	{"internal/sandbox/cgroup", ""},                                                   // it knows no sandbox
 	{"internal/sandbox/toolchains", ""},                                               // it starts nothing
 	{"internal/sandbox/seccomp", "-"},                                                 // numbers of calls in, a filter out
+	{"internal/sandbox/forecast", "internal/sandbox internal/folder"},                 // what was found is written whole
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
 	{"internal/workspace", "internal/folder internal/workspace/objects internal/workspace/git internal/workspace/repository"},
