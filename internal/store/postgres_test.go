@@ -129,3 +129,25 @@ func TestLocks(t *testing.T) {
 	})
 	group.Wait()
 }
+
+// What had a lock has given it up when it returns: the next one need not wait for PostgreSQL to
+// notice the end of a connection.
+func TestLockIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
+	where := server.Database(t)
+	db := openAt(t, where)
+	next, err := pgx.Connect(t.Context(), where) // which asks sooner than one that has yet to connect
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close(t.Context())
+	for n := range 100 {
+		if ok, err := db.tryExclusively(t.Context(), "again", func(context.Context) error { return nil }); err != nil || !ok {
+			t.Fatalf("try %d: %v, %v", n, ok, err)
+		}
+		var free bool
+		if err := next.QueryRow(t.Context(), `select pg_try_advisory_lock($1) and pg_advisory_unlock($1)`, LockKey("again")).Scan(&free); err != nil || !free {
+			t.Fatalf("after try %d it is free: %v, %v", n, free, err)
+		}
+	}
+}

@@ -185,6 +185,9 @@ func (db *DB) locked(ctx, waits context.Context, name, statement string, fn func
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.lockIdle/4)
 		defer cancel()
+		if ok { // PostgreSQL frees it a little later than the connection is closed
+			_, _ = conn.Exec(end, `select pg_advisory_unlock($1)`, LockKey(name))
+		}
 		_ = conn.Close(end) // it is free at the latest after lockIdle
 	}()
 	if _, err = conn.Exec(waits, lockSession, strconv.FormatInt(db.lockIdle.Milliseconds(), 10)); err == nil {
