@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -80,6 +81,9 @@ func (m maker) targets(text []byte) func(names ...string) string {
 // testTargets are what people call the target that runs the tests.
 var testTargets = []string{"test", "tests", "check"}
 
+// moreTargets are names for it where it has none of these.
+var moreTargets = []string{"runtests", "run-tests", "run_tests", "unittest", "unittests"}
+
 // TargetsForTests are the commands that run a folder's targets for tests: first the one that
 // runs another of them as well.
 func TargetsForTests(s *ecosystem.Survey, dir string) []string {
@@ -110,14 +114,17 @@ func TargetsForTests(s *ecosystem.Survey, dir string) []string {
 var wholeCheck = pattern.New(`(?m)^check\b[^:=\n]*:[^=\n]*(?:\btests?\b|\n(?:[ \t]+.*\n)*?[ \t]+.*(?:\$[({]MAKE[)}]|\bmake|\bjust)\s+tests?\b)`)
 
 // findMakeProjects makes a project of every such file that has a target for
-// tests. Projects of other ecosystems in the same folder go first: see package languages.
+// tests; in the folder of the repository's tests all that is made is one. Projects of other ecosystems in the same folder go first: see package languages.
 func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
 	for _, m := range makers() {
 		for _, dir := range s.Dirs(m.files...) {
 			file := s.First(dir, m.files...)
 			has := m.targets(Targets(s, dir, file))
-			test := has(testTargets...)
+			test := cmp.Or(has(testTargets...), has(moreTargets...))
+			if test == "" && m.tool == "make" && (dir == "test" || dir == "tests") {
+				test = has("all")
+			}
 			if test == "" {
 				continue
 			}
@@ -134,7 +141,7 @@ func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 				}
 				*list = append(*list, ecosystem.Command{Stage: stage, Unit: dir, Text: ecosystem.Quoted(words...), Argv: words})
 			}
-			if build := has("build", "all"); build != "" {
+			if build := has("build", "all"); build != "" && build != test {
 				add(&p.Build, results.StageBuild, build)
 			}
 			if lint := has("lint"); lint != "" {
