@@ -15,8 +15,8 @@ type unprepared struct {
 }
 
 // dropUnprepared leaves projects out that could not be set up, or not built for want of
-// something outside, at the base already, where another project has tests: examples and a
-// site decide nothing for the library beside them. One whose files the change touches, or
+// something outside or without a test of theirs, at the base already, where another project has
+// tests: examples and a site decide nothing for the library beside them. One whose files the change touches, or
 // that has tests and is built with what changed, is missed for a PASS. Who wrote the change
 // has no part in it, as the base alone fails.
 func (prep *Preparation) dropUnprepared() {
@@ -31,10 +31,13 @@ func (prep *Preparation) dropUnprepared() {
 		if s.Side != results.Base || !s.Failed() || prep.Fetched(s) || prep.forgiven[s.Evidence] || prep.Steps.RanAgain(i) {
 			continue
 		}
-		if s.Stage != results.StageSetup && (s.Stage != results.StageBuild || s.Environment == "" || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
+		if s.Stage != results.StageSetup && (s.Stage != results.StageBuild || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
 			continue
 		}
 		p, ok := prep.preparedBy(s)
+		if s.Stage == results.StageBuild && s.Environment == "" && (!ok || prep.hasChanges(p) || prep.isTested(p)) {
+			continue
+		}
 		if !ok || prep.hasChanges(p) && !prep.baseFails { // then the others are judged already
 			return
 		}
@@ -63,7 +66,7 @@ func (prep *Preparation) dropUnprepared() {
 			prep.aside = append(prep.aside, fmt.Sprintf("%s: %s", p.InPlace(), p.why))
 			continue
 		}
-		prep.NotCovered("%s, of which the change touches documents at most: the base cannot be set up there: %s", p.InPlace(), p.why)
+		prep.NotCovered("%s, of which the change touches documents at most: the base cannot be set up or built there: %s", p.InPlace(), p.why)
 	}
 	for _, side := range []results.Side{results.Base, results.Head} {
 		was := prep.Plans[side]

@@ -36,6 +36,7 @@ func TestFailureLine(t *testing.T) {
 		"make waits":  {"a.c:1:2: error: expected ';'\nmake: *** [Makefile:3: a.o] Error 1\nmake: *** Waiting for unfinished jobs....\n", "a.c:1:2: error: expected ';'"},
 		"a Makefile":  {"Makefile:3: *** missing separator.  Stop.\n", "Makefile:3: *** missing separator.  Stop."},
 		"linker":      {"/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `b'\ncollect2: error: ld returned 1 exit status\nmake: *** [Makefile:2: a] Error 1\n", "a.c:(.text+0x5): undefined reference to `b'"},
+		"go's own":    {"go: downloading a.b/c v1.0.0\ngo: updates to go.mod needed; to update it:\n\tgo mod tidy\n", "go: updates to go.mod needed; to update it:"},
 		"rustup":      {"error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable'\n", "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured."},
 		"Java":        {"[ERROR] Failed to execute goal x\n[ERROR] -> [Help 1]\n", "[ERROR] Failed to execute goal x"},
 		"logged":      {"16 passing\n\x1b[36m27 11 2026 16:18:55:DEBUG [dir]: \x1b[39mmade\n\x1b[91m27 11 2026 16:18:55.141:ERROR [launcher]: \x1b[39mNo binary for ChromeHeadless.\n  Please, set CHROME_BIN.\n\nWriting reports at [coverage]\n", "27 11 2026 16:18:55.141:ERROR [launcher]: No binary for ChromeHeadless."},
