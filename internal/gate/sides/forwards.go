@@ -79,26 +79,31 @@ func (r *Reader) asking(side func(classes.Versions) []byte) [][]byte {
 }
 
 // redirected are the base's tests of Go with the imports of packages that the change moves
-// leading to their new places.
+// leading to their new places, and as part of the package of the sources that move with them.
 func (r *Reader) redirected() []workspace.Put {
-	moved, at := map[string]golang.MovedPackage{}, map[string]golang.MovedPackage{}
+	moved := map[string]golang.MovedPackage{}
+	beside := map[[2]string]golang.MovedPackage{} // by the folders before and after
 	for _, f := range r.moves().sources {
-		dir := path.Dir(f.OldPath)
-		to := r.MovedTo(dir)
-		old, now := r.importPath(results.Base, dir), r.importPath(results.Head, to)
-		if path.Ext(f.OldPath) != ".go" || to == dir || old == "" || now == "" {
+		if path.Ext(f.OldPath) != ".go" {
 			continue
 		}
-		at[to] = golang.MovedPackage{Path: now, Was: golang.ClauseName(r.Texts[f.OldPath].Base), Is: golang.ClauseName(r.Texts[f.Path].Head)}
-		moved[old] = at[to]
+		dir := path.Dir(f.OldPath)
+		p := golang.MovedPackage{Was: golang.ClauseName(r.Texts[f.OldPath].Base), Is: golang.ClauseName(r.Texts[f.Path].Head)}
+		beside[[2]string{dir, path.Dir(f.Path)}] = p
+		to := r.MovedTo(dir)
+		if old, now := r.importPath(results.Base, dir), r.importPath(results.Head, to); to != dir && old != "" && now != "" {
+			p.Path = now
+			moved[old] = p
+		}
 	}
 	var out []workspace.Put
 	for _, t := range r.Touched {
-		src := r.Texts[cmp.Or(t.Put.At, t.Path)].Base
-		if path.Ext(t.Path) != ".go" || t.Mixed || src == nil || t.Put.From == "" || len(moved) == 0 {
+		was := cmp.Or(t.Put.At, t.Path)
+		src := r.Texts[was].Base
+		if path.Ext(t.Path) != ".go" || t.Mixed || src == nil || t.Put.From == "" {
 			continue
 		}
-		if data := golang.Redirect(src, moved, at[path.Dir(t.Path)]); !bytes.Equal(data, src) {
+		if data := golang.Redirect(src, moved, beside[[2]string{path.Dir(was), path.Dir(t.Path)}]); !bytes.Equal(data, src) {
 			out = append(out, workspace.Put{Path: t.Path, Data: data})
 		}
 	}
