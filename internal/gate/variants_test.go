@@ -189,7 +189,7 @@ var longScenarios = []string{
 	"regressed", "removed_skipped", "required_missing", "rest_late", "restart_steering",
 	"restart_steering_bug_untrusted", "retried_new", "rewritten_awaits_node_untrusted", "rewritten_go_untrusted",
 	"rewritten_new_name_go_untrusted", "rewritten_wraps_helper_python_untrusted",
-	"rewritten_wraps_python_untrusted", "ruby_rake_pattern", "ruby_test_unit", "script_compares_cmake", "shared_examples_ruby",
+	"rewritten_wraps_python_untrusted", "restructured_bug_make", "ruby_rake_pattern", "ruby_test_unit", "script_compares_cmake", "shared_examples_ruby",
 	"script_shell_node", "service_postgres", "signature_rust", "stale_lock_rust_untrusted", "stops_pytest", "sources_moved_part_go",
 	"tagged_tests", "target_script", "test_pattern_python_untrusted", "test_settings_python_untrusted",
 	"tests_elsewhere_doctest", "tests_elsewhere_make", "tests_elsewhere_node", "tests_linked_folder",

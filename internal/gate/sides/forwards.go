@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -23,7 +24,7 @@ import (
 // the base's tests where it is they that have to name another place.
 func (r *Reader) Forwards() []workspace.Put {
 	wanted := r.asking(func(v classes.Versions) []byte { return v.Base })
-	out := slices.Concat(r.redirected(), r.declared())
+	out := slices.Concat(r.redirected(), r.declared(), r.Compiled())
 	for _, f := range r.moves().sources {
 		out = append(out, r.leading(f.OldPath, f.Path, r.onHead, wanted, r.Texts[f.Path].Head)...)
 	}
@@ -130,6 +131,20 @@ func (r *Reader) declared() []workspace.Put {
 	var out []workspace.Put
 	for _, name := range sorted.Keys(text, strings.Compare) {
 		out = append(out, workspace.Put{Path: name, Data: text[name]})
+	}
+	return out
+}
+
+// Compiled are the sources of C and C++ that the change moves where the base's Makefile compiles them,
+// which is put back with its tests.
+func (r *Reader) Compiled() []workspace.Put {
+	makefile := r.makefiles(r.Touched)
+	var out []workspace.Put
+	for _, f := range r.moves().sources {
+		m := ecosystem.Moved{Old: f.OldPath, New: f.Path, Source: r.Texts[f.Path].Head}
+		if data := native.Compiled(m, makefile, r.onHead); data != nil && !r.onHead(f.OldPath) {
+			out = append(out, workspace.Put{Path: f.OldPath, Data: data})
+		}
 	}
 	return out
 }

@@ -232,7 +232,7 @@ func (r *Reader) relocate(touches []Touch) []Touch {
 	for i, t := range slices.Clone(touches) {
 		switch f := t.File; {
 		case t.Mixed:
-		case f.Status == change.Renamed && t.Path == f.Path && r.movedAlong(f):
+		case f.Status == change.Renamed && t.Path == f.Path && r.movedAlong(f) && !r.namedByMake(touches, f.OldPath):
 			touches[i].Put.At = f.OldPath
 			if from := at(f.OldPath); from >= 0 && touches[from].File.Path == f.Path {
 				move(from, i)
@@ -247,6 +247,22 @@ func (r *Reader) relocate(touches []Touch) []Touch {
 		}
 	}
 	return touches
+}
+
+// namedByMake says whether a Makefile of the base that is put back names a file where it is there.
+func (r *Reader) namedByMake(touches []Touch, name string) bool {
+	return bytes.Contains(r.makefiles(touches), []byte(path.Base(name)))
+}
+
+// makefiles are the texts of the base's Makefiles that are put back.
+func (r *Reader) makefiles(touches []Touch) []byte {
+	var out []byte
+	for _, t := range touches {
+		if t.Class == compare.Steering && t.File.Status == change.Modified && ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk")(t.Path, nil) {
+			out = append(out, r.Texts[t.Path].Base...)
+		}
+	}
+	return out
 }
 
 // movedAlong says whether sources moved in the same way as a file, such as with
