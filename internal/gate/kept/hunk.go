@@ -30,14 +30,25 @@ func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said 
 	if err != nil {
 		return 0, "", ""
 	}
-	at := 0
-	name := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(k.on.Sides.Texts[t.File.Path].Head), "\n") {
-		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
-			at = i + 1
+	at := standsAt(string(k.on.Sides.Texts[t.File.Path].Head), id)
+	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))))
+}
+
+// method is the name of a test of unittest, with its class.
+var method = pattern.New(`^(?:\w+\.)+\w+$`)
+
+// standsAt is the first line of a file with the name of a test, 0 for none.
+func standsAt(text string, id results.ID) int {
+	name, top := results.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:]), id.Top()
+	if method.MatchString(name) {
+		name = name[strings.LastIndexByte(name, '.')+1:]
+	}
+	for i, l := range strings.Split(text, "\n") {
+		if name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top) {
+			return i + 1
 		}
 	}
-	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))))
+	return 0
 }
 
 // hunkAbout chooses from the hunks of a patch without context.

@@ -1,6 +1,10 @@
 package kept
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
 
 // TestHunkAbout holds which part of a difference is shown of a test that does not hold.
 func TestHunkAbout(t *testing.T) {
@@ -21,6 +25,24 @@ func TestHunkAbout(t *testing.T) {
 	} {
 		if _, _, now := hunkAbout(patch, tt.at, linesIn(tt.said, "a_test.go")); now != tt.want {
 			t.Errorf("%s: %q, want %q", name, now, tt.want)
+		}
+	}
+}
+
+// TestStandsAt holds where a test is looked for in its file.
+func TestStandsAt(t *testing.T) {
+	t.Parallel()
+	const text = "import x\nclass SumTest(TestCase):\n    def test_one(self):\nfunc TestTop\nit('adds 1.5 up')\n"
+	for name, want := range map[string]int{
+		"SumTest.test_one":      3,
+		"TestTop/row_1":         4,
+		"sums > adds 1.5 up":    5,
+		"test_one[2-3]":         3,
+		"SumTest.test_two":      0,
+		"sums > subtracts 0.25": 0,
+	} {
+		if got := standsAt(text, results.ID{Test: name}); got != want {
+			t.Errorf("%s: line %d, want %d", name, got, want)
 		}
 	}
 }
