@@ -165,7 +165,7 @@ func (r *runner) judgeOverlay(over Suite) {
 	deps, broken, failed, cut := r.missing, len(rep.Dropped) > 0, false, false
 	wants := r.sides.Wanting()
 	for id, o := range over {
-		h, ok := head[id]
+		h, ok := atSamePlace(head, id)
 		cut = cut || id.Command != "" && o.Cut && o.Status == results.NotRun
 		switch {
 		case id.Test == "" && o.Status == Failed && o.Broken:
@@ -211,6 +211,19 @@ func (r *runner) judgeOverlay(over Suite) {
 	if n > 0 && len(rep.Dropped) > 0 {
 		rep.Note += "; " + results.Listed(rep.Dropped, 3) + results.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
 	}
+}
+
+// atSamePlace is a test of a suite, also one that commands of another folder run.
+func atSamePlace(s Suite, id ID) (Test, bool) {
+	if t, ok := s[id]; ok || id.Package == "" || id.Test == "" {
+		return t, ok
+	}
+	for have, t := range s {
+		if have.Package == id.Package && have.Test == id.Test && have.Command == id.Command {
+			return t, true
+		}
+	}
+	return Test{}, false
 }
 
 // stoodElsewhere says whether a test of the head is one of the base, in a file that has another name now.

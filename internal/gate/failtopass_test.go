@@ -81,3 +81,19 @@ func TestJudgeOverlay(t *testing.T) {
 		t.Errorf("a missing module: %s", r.res.FailToPass.State)
 	}
 }
+
+// TestAtSamePlace holds that a test is found which another folder's commands run.
+func TestAtSamePlace(t *testing.T) {
+	t.Parallel()
+	s := Suite{{Unit: "packages/a", Package: "packages/a/a.test.js", Test: "adds"}: {Status: Passed}, {Unit: "b", Command: "make test"}: {Status: Failed}}
+	for id, want := range map[ID]bool{
+		{Unit: ".", Package: "packages/a/a.test.js", Test: "adds"}:          true,
+		{Unit: "packages/a", Package: "packages/a/a.test.js", Test: "adds"}: true,
+		{Unit: ".", Package: "packages/b/a.test.js", Test: "adds"}:          false,
+		{Unit: ".", Command: "make test"}:                                   false,
+	} {
+		if _, ok := atSamePlace(s, id); ok != want {
+			t.Errorf("%+v: found %t", id, ok)
+		}
+	}
+}

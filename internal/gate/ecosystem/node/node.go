@@ -80,6 +80,9 @@ var nodeMissing = pattern.New(`(?m)Cannot find (?:module|package) '([^']+)'|does
 	`\(?([\w$.]+)\)? is not a (?:function|constructor)|ReferenceError(?: \[\w+\])?: ([\w$]+) is not defined|Class extends value undefined.*?([\w$]*)|` +
 	`error TS\d+: .*'([\w$]+)'`)
 
+// requiredBy is the first file that a message of Node names as the one that asks for a module.
+var requiredBy = pattern.New(`(?m)^Require stack:\n- (\S+)$`)
+
 func absentInNode(output string) (name string, deps bool) {
 	m := nodeMissing.FindStringSubmatch(output)
 	if m == nil {
@@ -89,6 +92,9 @@ func absentInNode(output string) (name string, deps bool) {
 		if g != "" {
 			name = g
 		}
+	}
+	if by := requiredBy.FindStringSubmatch(output); by != nil && name != "" && strings.Trim(name, "./") == "" { // '..' is a package
+		return path.Base(path.Join(path.Dir(by[1]), name)), false
 	}
 	deps = m[1] != "" && !strings.HasPrefix(m[1], ".") && !strings.HasPrefix(m[1], "/")
 	if i := strings.LastIndexAny(name, "./"); i >= 0 && !deps {

@@ -98,3 +98,20 @@ func TestOnlyOfTests(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsentInNode holds what a message says is missing.
+func TestAbsentInNode(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		"Error: Cannot find module '../lib/vat.js'\nRequire stack:\n- /w/test/vat.test.js": "vat",
+		"Error: Cannot find module '..'\nRequire stack:\n- /w/vat/test/vat.test.js\n- /w":  "vat",
+		"Error: Cannot find module '.'\nRequire stack:\n- /w/vat/all.test.js":              "vat",
+		"Error: Cannot find module 'left-pad'\nRequire stack:\n- /w/vat/all.test.js":       "left-pad",
+		"TypeError: shop.round is not a function":                                          "round",
+		"AssertionError: 1 != 2": "",
+	} {
+		if got, _ := absentInNode(output); got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
