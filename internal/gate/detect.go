@@ -74,7 +74,7 @@ func (r *runner) read(ctx context.Context, tree *workspace.Tree, failed *error) 
 }
 
 // nothingKnown is the reason where there is nothing to run.
-const nothingKnown = `nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under "commands:"`
+const nothingKnown = `no build and no tests were found; "commands:" in .github/ycbot.yml of the base can name some`
 
 func (r *runner) planFor(ctx context.Context, side Side) (*sides.Plan, error) {
 	tree := r.executor.Tree(side)

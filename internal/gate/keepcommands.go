@@ -19,7 +19,7 @@ import (
 // project out that the base's commands can run. Deleted projects are gone.
 func (r *runner) keepCommands() {
 	base, head := r.sides.Plans[Base], r.sides.Plans[Head]
-	changed, gone := false, ""
+	changed, gone, lack := false, "", ""
 	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.Projects, &head.Projects}, {&base.Left, &head.Left}} {
 		for _, was := range *from.of {
 			if len(was.Test) == 0 || was.Missing != "" {
@@ -31,6 +31,9 @@ func (r *runner) keepCommands() {
 			case now == nil && r.sides.Deleted(was):
 				r.note("the change deletes %s", was.What)
 			case r.targetGone(now, moved):
+				if now != nil {
+					lack = now.Missing
+				}
 				if !slices.ContainsFunc(was.Why, func(w string) bool { return !r.sides.GoneFromHead(w) }) {
 					moved.Build = nil // they are targets of the file that is gone
 				}
@@ -60,7 +63,11 @@ func (r *runner) keepCommands() {
 	}
 	others := func(p ecosystem.Project) bool { return len(p.Test) > 0 && p.Missing == "" && p.Test[0].Text != gone }
 	if gone != "" && !slices.ContainsFunc(head.Projects, others) {
-		r.facts.Replaced = fmt.Sprintf("the change has no %q any more, and nothing here runs its tests in another way", gone)
+		instead := "nothing here runs its tests in another way"
+		if lack != "" {
+			instead = "what it has in its place cannot run: " + lack
+		}
+		r.facts.Replaced = fmt.Sprintf("the change has no %q any more, and %s", gone, instead)
 	}
 	if !changed {
 		return
