@@ -74,7 +74,7 @@ type Observation struct {
 	// whatever its file's name, tags or place. EditSkips says that an edit of the
 	// test itself skips it on the head.
 	Stands, EditSkips bool
-	// Gone says that the change deletes the file of which it is a row.
+	// Gone says that the change deletes the file of which it is a row, or the function of which it is an example.
 	Gone bool
 
 	// OverBase is head's version of the test over base's sources.

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/elixir"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -54,6 +55,21 @@ func (r *Reader) Stands(id results.ID) bool {
 		}
 	}
 	return false
+}
+
+// exampleGone says of an example in the documentation of a function of Elixir whether the change takes the
+// function out of its module.
+func (r *Reader) exampleGone(id results.ID) bool {
+	module, function := elixir.ExampleOf(id.Test)
+	if function == "" || path.Ext(id.Package) != ".exs" {
+		return false
+	}
+	was, is := false, false
+	for _, v := range r.Texts {
+		was = was || elixir.Defines(v.Base, module, function)
+		is = is || elixir.Defines(v.Head, module, function)
+	}
+	return was && !is
 }
 
 // testsOf is what a source of a side says of its tests, which is read once.
@@ -115,8 +131,11 @@ func (r *Reader) familyRan(id results.ID) bool {
 }
 
 // OfGone says of a row that others of its function ran beside whether the change deletes the file that it
-// is named after. A document of its name alone makes no row.
+// is named after, and of an example whether it removes the function. A document of its name alone makes no row.
 func (r *Reader) OfGone(id results.ID) bool {
+	if r.exampleGone(id) {
+		return true
+	}
 	_, row, ok := strings.Cut(strings.TrimSuffix(id.Test, "]"), "[")
 	if !ok && languages.ByPackage(r.EcoOf(id)) {
 		_, row, ok = strings.Cut(id.Test, "/")

@@ -63,6 +63,29 @@ func saysMixTests(line string) bool {
 	return mixTests.MatchString(line) && !strings.Contains(line, "only:")
 }
 
+var (
+	exampleOf = pattern.New(`^doctest ([A-Z][\w.]*)\.(\w+[?!]?)(?:\[\d+\])?$`)
+	defines   = pattern.New(`(?m)^\s*(?:def|defmacro|defguard|defdelegate)\s+(\w+[?!]?)`)
+	moduleIs  = pattern.New(`(?m)^\s*defmodule\s+([\w.]+)`)
+)
+
+// ExampleOf is the module and the function that an example of documentation is of, by the name of its
+// test; no function: it is of none.
+func ExampleOf(test string) (module, function string) {
+	if m := exampleOf.FindStringSubmatch(test); m != nil {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
+// Defines says whether a source has a module, and a function of that name.
+func Defines(src []byte, module, function string) bool {
+	has := func(re *pattern.Pattern, name string) bool {
+		return slices.ContainsFunc(re.FindAllStringSubmatch(string(src), -1), func(m []string) bool { return m[1] == name })
+	}
+	return has(moduleIs, module) && has(defines, function)
+}
+
 // New is Elixir, by mix.exs.
 func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
