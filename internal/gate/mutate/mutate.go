@@ -143,11 +143,14 @@ func breadthFirst(list []Mutant) []Mutant {
 	return out
 }
 
+// typesOnly are declarations of types of TypeScript, of which no line runs.
+var typesOnly = pattern.New(`(?i)\.d\.(?:[\w-]+\.)?[cm]?ts$`)
+
 // Knows says whether there are operators for files of that name.
 func Knows(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	_, ok := endings()[ext]
-	return ok || ext == ".go"
+	return (ok || ext == ".go") && !typesOnly.MatchString(name)
 }
 
 // madeByMachine are the words by which generators mark their work, in the first
