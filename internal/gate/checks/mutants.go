@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A Mutation is what the tests notice of small changes of the changed lines.
@@ -117,11 +118,14 @@ func ChangedSources(ctx context.Context, s *Subject) ([]ecosystem.ChangedFile, e
 	return out, err
 }
 
+// ofTools are programs that only tools of developers run, and no test does.
+var ofTools = pattern.New(`^(?:noxfile\.py|(?:[Gg]runt|[Gg]ulp)file\.\w+|\.\w+rc\.[cm]?js|(?:jest|vitest|vite|webpack|rollup|babel|eslint|prettier|tsup|playwright|cypress|karma|ava|tailwind|postcss|commitlint|lint-staged|release)\.config\.[cm]?[jt]s)$`)
+
 // mutable reads the changed sources that there are operators for.
 func (r *check) mutable(ctx context.Context) ([]changedFile, error) {
 	var out []changedFile
 	for _, f := range r.in.Change.Files {
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || languages.IsTestFile(f.Path) || ecosystem.IsDoc(f.Path) || ecosystem.IgnoredDir(path.Dir(f.Path)) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || ofTools.MatchString(path.Base(f.Path)) || languages.IsTestFile(f.Path) || ecosystem.IsDoc(f.Path) || ecosystem.IgnoredDir(path.Dir(f.Path)) {
 			continue
 		}
 		src, err := r.in.ReadFile(ctx, Head, f.Path)

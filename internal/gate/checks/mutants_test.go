@@ -98,3 +98,16 @@ func TestAll(t *testing.T) {
 		}
 	}
 }
+
+// TestOfTools holds which programs no test is asked to run.
+func TestOfTools(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"noxfile.py": true, "Gruntfile.js": true, ".eslintrc.cjs": true, "vite.config.ts": true,
+		"app.config.ts": false, "config.js": false, "tasks.py": false, "nox.py": false, "releases.config.js": false,
+	} {
+		if ofTools.MatchString(name) != want {
+			t.Errorf("%s: want %t", name, want)
+		}
+	}
+}
