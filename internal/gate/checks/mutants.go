@@ -118,8 +118,8 @@ func ChangedSources(ctx context.Context, s *Subject) ([]ecosystem.ChangedFile, e
 	return out, err
 }
 
-// ofTools are programs that only tools of developers run, and no test does.
-var ofTools = pattern.New(`^(?:noxfile\.py|(?:[Gg]runt|[Gg]ulp)file\.\w+|\.\w+rc\.[cm]?js|(?:jest|vitest|vite|webpack|rollup|babel|eslint|prettier|tsup|playwright|cypress|karma|ava|tailwind|postcss|commitlint|lint-staged|release)\.config\.[cm]?[jt]s)$`)
+// ofTools are programs that tools of tests and of style alone run, and that make nothing of the product.
+var ofTools = pattern.New(`^(?:noxfile\.py|\.(?:mocha|eslint|prettier|stylelint|lintstaged|commitlint)rc\.[cm]?js|(?:jest|vitest|karma|playwright|cypress|ava|eslint|prettier|commitlint|lint-staged)\.(?:config|conf)\.[cm]?[jt]s)$`)
 
 // mutable reads the changed sources that there are operators for.
 func (r *check) mutable(ctx context.Context) ([]changedFile, error) {

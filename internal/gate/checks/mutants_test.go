@@ -103,8 +103,8 @@ func TestAll(t *testing.T) {
 func TestOfTools(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"noxfile.py": true, "Gruntfile.js": true, ".eslintrc.cjs": true, "vite.config.ts": true,
-		"app.config.ts": false, "config.js": false, "tasks.py": false, "nox.py": false, "releases.config.js": false,
+		"noxfile.py": true, ".eslintrc.cjs": true, "vitest.config.ts": true, "karma.conf.js": true,
+		"vite.config.ts": false, "Gruntfile.js": false, "setup.py": false, "app.config.ts": false, "config.js": false, "tasks.py": false, "nox.py": false, "releases.config.js": false,
 	} {
 		if ofTools.MatchString(name) != want {
 			t.Errorf("%s: want %t", name, want)
