@@ -62,6 +62,36 @@ func TestUnittestFiles(t *testing.T) {
 	}
 }
 
+// TestUnloadedUnittest: a module in a package that lacks what it imports is named by its file, also where it
+// is run by itself.
+func TestUnloadedUnittest(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	tree := t.TempDir()
+	trees.Lay(t, tree, map[string]string{
+		"tests/__init__.py": "", "tests/test_a.py": "from . import gone\n", "tests/test_b.py": "import gone\n",
+		"tests/test_c.py": "import unittest\nclass C(unittest.TestCase):\n    def test_c(self):\n        pass\n",
+	})
+	for _, args := range [][]string{{"discover"}, {"tests/test_a.py", "tests/test_b.py", "tests/test_c.py"}} {
+		out := filepath.Join(t.TempDir(), "results")
+		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", pyUnittest}, args...)...)
+		cmd.Dir, cmd.Env = tree, append(os.Environ(), "RESULTS="+out, "PYTHONDONTWRITEBYTECODE=1")
+		text, _ := cmd.CombinedOutput()
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for _, want := range []string{`"file": "tests/test_a.py", "name": "", "status": "fail"`, `"file": "tests/test_b.py", "name": "", "status": "fail"`, `"name": "C.test_c", "status": "pass"`} {
+			if !strings.Contains(string(data), want) {
+				t.Errorf("%q: no %s in\n%s", args, want, data)
+			}
+		}
+	}
+}
+
 // Tests of modules are run again by themselves, those of a document with all others.
 func TestNarrowUnittest(t *testing.T) {
 	t.Parallel()
