@@ -49,7 +49,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 		err = r.single(ctx, out, only, rest)
 	}
 	for _, s := range r.executor.Steps {
-		if s.Stage != StageWarm && s.Stage != StageList {
+		if !s.Stage.FillsCaches() {
 			out.Took += s.Duration
 		}
 		out.TimedOut = out.TimedOut || s.TimedOut

@@ -75,7 +75,7 @@ func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Re
 		return a.count, err
 	}
 	for _, rec := range p.run.Records {
-		if a.wanted[rec.ID] && !a.done[rec.ID] {
+		if a.wanted[rec.ID] && !a.done[rec.ID] && (a.stopped != "" || !fillsCaches(rec)) {
 			a.conclude(RerunResult{Record: rec, Why: cmp.Or(a.stopped, "nothing led to it this time")})
 		}
 	}
@@ -162,6 +162,12 @@ func (a *rerunner) gate(ctx context.Context, repeat *run.Repeat) error {
 // prepares says whether a command is one on whose work the others rest.
 func prepares(r evidence.Record) bool {
 	return strings.HasSuffix(r.Task, "/"+string(gate.StageSetup)) || strings.HasSuffix(r.Task, "/"+string(gate.StageBuild))
+}
+
+// fillsCaches says whether a command is only run where the machine's caches lack something.
+func fillsCaches(r evidence.Record) bool {
+	_, stage, _ := strings.Cut(r.Task, "/")
+	return gate.Stage(stage).FillsCaches()
 }
 
 // seen holds what a command of the gate did against its record.

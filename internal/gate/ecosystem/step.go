@@ -89,14 +89,19 @@ func (l Steps) Last(s Step) Step {
 }
 
 // Unforeseen is a name that no change can know: it is made of how long the commands took, to
-// the precision of the log, so that a run that is played back from its log has the same.
+// the precision of the log, so that a run that is played back from its log has the same. What
+// only fills caches is left out: whether it is run depends on the machine.
 func (l Steps) Unforeseen() string {
-	h := sha256.New()
+	var took []string
 	for _, s := range l {
-		fmt.Fprintln(h, s.Evidence, s.Side, s.Duration.Milliseconds())
+		if !s.Stage.FillsCaches() {
+			took = append(took, fmt.Sprintln(s.Side, s.Duration.Milliseconds()))
+		}
 	}
+	slices.Sort(took) // commands that run side by side end in any order
+	h := sha256.Sum256([]byte(strings.Join(took, "")))
 	var b strings.Builder
-	for _, c := range h.Sum(nil)[:12] {
+	for _, c := range h[:12] {
 		b.WriteByte('a' + c%26)
 	}
 	return b.String()

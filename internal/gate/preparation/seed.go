@@ -52,10 +52,11 @@ func (prep *Preparation) fillSeed(ctx context.Context, race bool) error {
 	if at < 0 || folder.Exists(prep.Store().Seed(race)) {
 		return nil
 	}
-	if err := prep.listStandard(ctx); err != nil {
+	err := prep.listStandard(ctx)
+	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	if len(prep.standard) == 0 {
+	if len(prep.standard) == 0 { // also where it could not be listed, as in a run played back that had no need to
 		return errUnseeded
 	}
 	p := prep.Plans[results.Base].Projects[at]
@@ -63,7 +64,7 @@ func (prep *Preparation) fillSeed(ctx context.Context, race bool) error {
 	return prep.Store().FillSeed(race, func(cache string) error {
 		c.Cache, c.Timeout = cache, prep.StepLimit
 		step, err := prep.RunBare(ctx, files, c)
-		if err == nil && step.Failed() {
+		if err == nil && step.Failed() || err != nil && ctx.Err() == nil {
 			err = errUnseeded
 		}
 		return err

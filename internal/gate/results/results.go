@@ -34,6 +34,10 @@ const (
 	StageList       Stage = "list" // what packages there are; decides nothing by itself
 )
 
+// FillsCaches says whether commands of a stage decide nothing, and are run or not by what the
+// caches of the machine hold.
+func (s Stage) FillsCaches() bool { return s == StageWarm || s == StageList }
+
 // An ID names a test across both sides. A package-level result (it does not
 // compile, it panicked outside of a test) has no Test; a command without
 // per-test output has only a Command.
