@@ -96,11 +96,11 @@ func (r *Report) normalised() *Report {
 		n.Expectations = n.Expectations.normalised()
 	}
 	n.Accepted, n.Statistics, n.Believed.Suites = list(n.Accepted), list(n.Statistics), list(n.Believed.Suites)
-	n.Behaviour = slices.Clone(n.Behaviour)
+	n.Behaviour = list(slices.Clone(n.Behaviour))
 	for i := range n.Behaviour {
 		n.Behaviour[i].Evidence = list(n.Behaviour[i].Evidence)
 	}
-	n.API = slices.Clone(n.API)
+	n.API = list(slices.Clone(n.API))
 	for i := range n.API {
 		n.API[i].Evidence = list(n.API[i].Evidence)
 	}

@@ -89,10 +89,10 @@ type Report struct {
 	Statistics   []Statistic   `json:"statistics"`
 	Believed     Belief        `json:"believed"`
 	Executed     *Executed     `json:"executed,omitempty"`
-	Unprobed     bool          `json:"unprobed,omitempty"`  // it passes without a probe, although a line that can run changed
-	Behaviour    []Difference  `json:"behaviour,omitempty"` // changed functions, command lines and requests that do something else, of each those that no test says first
-	API          []Interface   `json:"api,omitempty"`       // what other modules could use and cannot any more
-	Previous     *Previous     `json:"previous,omitempty"`  // the last run's checks, run again
+	Unprobed     bool          `json:"unprobed,omitempty"` // it passes without a probe, although a line that can run changed
+	Behaviour    []Difference  `json:"behaviour"`          // changed functions, command lines and requests that do something else, of each those that no test says first
+	API          []Interface   `json:"api"`                // what other modules could use and cannot any more
+	Previous     *Previous     `json:"previous,omitempty"` // the last run's checks, run again
 	Changes      Changes       `json:"changes"`
 	Subagents    []Subagent    `json:"subagents"`
 	Sandbox      Sandbox       `json:"sandbox"`

@@ -99,6 +99,11 @@ func TestJSON(t *testing.T) {
 	if diff := cmp.Diff([]string{`"cost_usd": null`}, nulls); diff != "" {
 		t.Errorf("null (-want +got):\n%s", diff)
 	}
+	for _, list := range []string{"behaviour", "api", "accepted", "statistics", "denied"} {
+		if !strings.Contains(string(first), `"`+list+`": []`) {
+			t.Errorf("%s: missing where there is none", list)
+		}
+	}
 	back, err := Parse(first)
 	if err != nil {
 		t.Fatal(err)
