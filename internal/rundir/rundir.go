@@ -188,7 +188,11 @@ func (d *Dir) claim(identity Identity, o Options) error {
 	if err != nil {
 		return err
 	}
-	d.Fresh = len(have) == 0
+	if d.Fresh = len(have) == 0; d.Fresh {
+		if err := os.Chmod(d.Path, 0o700); err != nil && !errors.Is(err, os.ErrPermission) { // another one's folder is theirs to close
+			return fmt.Errorf("run directory: %w", err)
+		}
+	}
 	if err := d.take(); err != nil { // not before it is known for a run directory: it makes a file
 		return err
 	}

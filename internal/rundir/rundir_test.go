@@ -38,7 +38,13 @@ func begin(t *testing.T, path string, identity Identity) *Dir {
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out")
+	if err := os.Mkdir(path, 0o755); err != nil { //nolint:gosec // as people make a folder
+		t.Fatal(err)
+	}
 	first := begin(t, path, Identity{Run: "r1", Head: "a"})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("an empty folder that was there is open to others: %v %v", info.Mode(), err)
+	}
 	if !first.Fresh || first.Resumed {
 		t.Errorf("a new one: %+v", first)
 	}
