@@ -151,7 +151,11 @@ func (r *Runner) directory(b *begun) (string, error) {
 		return "", err
 	}
 	if rel, err := filepath.Rel(b.root, path); err == nil && filepath.IsLocal(rel) && b.job.Dirty {
-		return "", &rundir.UsageError{Err: fmt.Errorf("--out %s lies in the working tree that --dirty verifies: name a folder outside of it", b.job.Out)}
+		named := "--out " + b.job.Out
+		if b.job.Out == "" {
+			named = "YCBOT_HOME " + r.Home
+		}
+		return "", &rundir.UsageError{Err: fmt.Errorf("%s lies in the working tree that --dirty verifies: name a folder outside of it", named)}
 	}
 	return path, nil
 }
