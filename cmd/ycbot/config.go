@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,11 @@ func (p *program) configuration(dir string, args []string) (name string, data []
 func (p *program) configCheck(dir string, args []string) error {
 	name, data, err := p.configuration(dir, args)
 	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(repository.Top(dir), config.Misnamed)); data == nil && err == nil {
+		p.code = report.ExitError
+		_, err := fmt.Fprintln(p.stdout, config.IsMisnamed)
 		return err
 	}
 	if data == nil {

@@ -269,6 +269,12 @@ const (
 // Path is where a repository keeps its configuration.
 const Path = ".github/ycbot.yml"
 
+// Misnamed is what [Path] is taken for, and is not read.
+const (
+	Misnamed   = ".github/ycbot.yaml"
+	IsMisnamed = Misnamed + " is not read: its name has to be " + Path
+)
+
 // Default returns what holds where no file says otherwise. Its limits are not
 // set; see [Limits.Under].
 func Default() *Config {

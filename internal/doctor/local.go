@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -140,7 +141,11 @@ func (in Input) agents(c *area) {
 // config reads the configuration as it stands in the working tree.
 func (in Input) config(c *area) {
 	data, err := config.ReadTree(repository.Top(in.Dir))
+	_, misnamed := os.Lstat(filepath.Join(repository.Top(in.Dir), config.Misnamed))
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && misnamed == nil:
+		c.issue("rename it", "%s", config.IsMisnamed)
+		return
 	case errors.Is(err, fs.ErrNotExist):
 		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)
 		return

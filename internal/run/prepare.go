@@ -223,6 +223,11 @@ func (p *prepared) configure(ctx context.Context) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		if err != nil {
+			if _, err := p.mirror.ReadFile(ctx, base, config.Misnamed); err == nil {
+				p.source.Notes = append(p.source.Notes, config.IsMisnamed)
+			}
+		}
 	}
 	if out.values, err = c.With(name, data); err != nil {
 		if p.begun.job.Config == nil && linked(ctx, p.mirror, base) {
