@@ -15,7 +15,7 @@ func checkCommand(p *program) *cobra.Command {
 	var expect string
 	cmd := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Check a finished run: is all as it was written, and does the verdict follow from the log",
+		Short: "Verify that a finished run is intact and that its verdict follows from the log",
 		Long: `Check the directory of a finished run, such as the artifact of a workflow:
 whether every file is as the run wrote it, whether the evidence log is unbroken,
 whether verdict, reasons, checks and findings follow from what is recorded, and
@@ -29,7 +29,12 @@ Exit codes: 0 intact, 3 not.`,
 		Example: `  ycbot check ycbot-report/
   ycbot check ycbot-report/ --expect 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef`,
 		Args: oneDir,
-		RunE: func(_ *cobra.Command, args []string) error { return p.check(args[0], expect) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := given(cmd, "expect"); err != nil {
+				return err
+			}
+			return p.check(args[0], expect)
+		},
 	}
 	cmd.Flags().StringVar(&expect, "expect", "", "the `DIGEST` of SHA256SUMS that the check run shows")
 	return cmd
@@ -37,10 +42,10 @@ Exit codes: 0 intact, 3 not.`,
 
 // oneDir wants the one argument of commands that read a run directory.
 func oneDir(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
+	switch {
+	case len(args) == 0 || args[0] == "":
 		return usage.Errorf("which run? name its directory: %s DIR", cmd.CommandPath())
-	case 1:
+	case len(args) == 1:
 		return nil
 	default:
 		return usage.Errorf("unexpected argument %q", args[1])

@@ -12,7 +12,7 @@ import (
 func gateCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gate",
-		Short: "See what is built and tested without a model",
+		Short: "Explain what is built and tested without a model",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -25,7 +25,12 @@ func gateCommand(p *program) *cobra.Command {
 files, with which commands, and what it cannot have here. Nothing is run. The
 change is chosen as "ycbot run" does.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.explain(cmd.Context(), o, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := given(cmd, "base", "head", "config"); err != nil {
+				return err
+			}
+			return p.explain(cmd.Context(), o, asJSON)
+		},
 	}
 	f := explain.Flags()
 	f.SortFlags = false

@@ -33,7 +33,12 @@ Exit codes: 0 the same, 1 something differs, 3 it could not be run.`,
 		Example: `  ycbot rerun ycbot-report/
   ycbot rerun ycbot-report/ --check C3`,
 		Args: oneDir,
-		RunE: func(cmd *cobra.Command, args []string) error { return p.rerun(cmd.Context(), args[0], box, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := given(cmd, "check"); err != nil {
+				return err
+			}
+			return p.rerun(cmd.Context(), args[0], box, o)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -45,7 +50,7 @@ Exit codes: 0 the same, 1 something differs, 3 it could not be run.`,
 // againFlags are those of the commands that execute a recorded run's commands.
 func againFlags(cmd *cobra.Command, o *runOptions) {
 	cmd.Flags().StringVarP(&o.dir, "directory", "C", ".", "take the commits from the repository in `DIR`")
-	cmd.Flags().Var(&o.sandbox, "sandbox", "how commands are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
+	cmd.Flags().Var(&o.sandbox, "sandbox", "how commands are sandboxed; fail if `TIER` is unavailable:\nauto, full, strong, basic, none")
 }
 
 // rerun does "ycbot rerun".

@@ -55,7 +55,12 @@ App contents, actions and pull requests.
 Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not be read.`,
 		Example: `  ycbot verdict --repo acme/widget --sha "$(git rev-parse HEAD)" && gh pr merge 7 --squash`,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.verdict(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := given(cmd, "repo", "sha", "workflow", "artifact", "base", "app-id"); err != nil {
+				return err
+			}
+			return p.verdict(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the repository, `OWNER/NAME`")
