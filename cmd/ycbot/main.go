@@ -3,7 +3,7 @@
 // its verdict rests on.
 //
 //	ycbot run             verify HEAD against the default branch
-//	ycbot demo            verify two made pull requests, offline
+//	ycbot demo            verify two sample pull requests, offline
 //	ycbot check           recompute the verdict of a finished run
 //	ycbot rerun           run the recorded commands of a finished run again
 //	ycbot replay          drive a finished run again with its recorded model
@@ -121,6 +121,13 @@ type signaled struct{ sig os.Signal }
 
 func (e *signaled) Error() string { return "received " + signalName(e.sig) }
 
+// stoppedBy is the signal that ended a context; nil: none did.
+func stoppedBy(ctx context.Context) *signaled {
+	var sig *signaled
+	errors.As(context.Cause(ctx), &sig)
+	return sig
+}
+
 func signalName(sig os.Signal) string {
 	if sig == os.Interrupt {
 		return "an interrupt (Ctrl-C)"
@@ -159,13 +166,16 @@ func ycbot(args []string, p program) int {
 	if err == nil {
 		return p.code
 	}
+	sig := stoppedBy(ctx)
+	if sig != nil && errors.Is(err, context.Canceled) {
+		err = sig
+	}
 	fmt.Fprintln(p.stderr, "ycbot: "+terminal.PrintableLines(oneLine(err)))
 	var wrong *usage.Error
 	if errors.As(err, &wrong) {
 		fmt.Fprintf(p.stderr, "See %q.\n", cmd.CommandPath()+" --help")
 	}
-	var sig *signaled
-	if errors.As(context.Cause(ctx), &sig) {
+	if sig != nil {
 		return report.ExitCancelled
 	}
 	return report.ExitError
@@ -184,8 +194,8 @@ func rootCommand(p *program) *cobra.Command {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "print nothing but the result and errors")
-	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also print what agents say, and each of their calls")
+	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "print only the result and errors")
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also print agent messages and tool calls")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
@@ -220,6 +230,10 @@ func rootCommand(p *program) *cobra.Command {
 
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
+	var word *strconv.NumError
+	if errors.As(err, &word) && word.Func == "ParseBool" {
+		return usage.Errorf("%s: want true or false", strings.TrimSuffix(text, ": "+word.Error()))
+	}
 	if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
 		return usage.Errorf("%s: want a number", strings.TrimSuffix(text, ": "+errors.Unwrap(err).Error()))
 	}

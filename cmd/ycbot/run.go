@@ -96,7 +96,7 @@ to standard error. Nothing of the repository is changed.
 Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 ERROR (no verdict), 130 cancelled.
 With --fail-on: 0 or 1, and 3 for ERROR.`,
 		Example: `  ycbot run                          what this branch changes
-  ycbot run --dirty                  what is not committed yet
+  ycbot run --dirty                  uncommitted changes
   ycbot run --pr 7                   a pull request of this repository
   ycbot run --base v1.2.0 --head v1.2.1
   ycbot run --format json --out report/`,
@@ -121,30 +121,30 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
 	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
-	f.Var(&o.provider, "provider", "the `NAME` of who is asked: "+strings.Join(provider.Names(), ", ")+",\nor openai:responses for an API that is not the first of a provider,\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else whose key there is)")
+	f.Var(&o.provider, "provider", "the model provider `NAME`: "+strings.Join(provider.Names(), ", ")+",\nor openai:responses for an API that is not the first of a provider,\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else the one whose key is set)")
 	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own); the key comes\nfrom $YCBOT_API_KEY or the provider's own variable, such as $OPENAI_API_KEY")
 	f.Var(&o.router, "router", "who chooses an agent's model: off (the run's for all), manual (what the agent names),\nauto (what it names, else the fast or the smart one) (default $YCBOT_ROUTER, else off,\nor auto where one of these is named)")
 	f.StringVar(&o.fastModel, "fast-model", "", "the `MODEL` of agents that only read ($YCBOT_FAST_MODEL)")
 	f.StringVar(&o.smartModel, "smart-model", "", "the `MODEL` of agents that run commands ($YCBOT_SMART_MODEL)")
-	f.Var(&o.modelIdle, "model-idle", "how long a model's answer may bring nothing until it is asked for again, once\n(default $YCBOT_MODEL_IDLE, else 2m)")
+	f.Var(&o.modelIdle, "model-idle", "idle timeout of a model response; retried once\n(default $YCBOT_MODEL_IDLE, else 2m)")
 	f.Var(&o.effort, "effort", "how long models may think: low, medium, high\n(default $YCBOT_EFFORT, else the configuration's, else the provider's own)")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
 	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")
-	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")
+	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may start read-only subagents")
 	f.BoolVar(&o.noBackground, "no-background", false, "wait for each agent that the coordinator starts, also for one that says background")
-	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` that are not cached; the configuration's, where that is lower")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of uncached tokens of all agents together, `N`; the configuration's where that is lower")
 	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of all agents together, `X` (default 3); the configuration's, where that is lower")
-	f.IntVar(&o.maxIterations, "max-iterations", 0, "how often an agent may ask its model, at most `N` times (default what its definition says)")
+	f.IntVar(&o.maxIterations, "max-iterations", 0, "limit of model requests per agent, `N` (default: the agent's definition)")
 	f.Var(&o.mode, "mode", "what agents may do: verify, or plan to look around and run nothing")
-	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
+	f.Var(&o.sandbox, "sandbox", "how commands of the change are sandboxed; fail if `TIER` is unavailable:\nauto, full, strong, basic, none")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 	f.StringSliceVar(&o.fetchHosts, "fetch-hosts", nil, "let agents fetch pages from these hosts, as `A,B` ($YCBOT_FETCH_HOSTS; default none)")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m); the configuration's, where that is lower")
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
 	f.Var(&o.until, "until", "what to wait for: first (the verdict of build and tests, without probes and agents) or end")
-	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
-	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run of the same change again, in `DIR`,\nand show the model what came since")
+	f.Var(&o.format, "format", "output format on standard output: text, json, markdown, sarif, junit")
+	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run in `DIR` again, of the same change,\nand show the model what has changed since")
 	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
 	f.Var(&o.failOn, "fail-on", "exit 1 for fail, for partial (and worse), or never")
 	return cmd
@@ -200,6 +200,9 @@ func (p *program) unverified(ctx context.Context, why error) *report.Report {
 	}
 	if ctx.Err() != nil {
 		rep.Outcome = report.Cancelled
+	}
+	if sig := stoppedBy(ctx); sig != nil { // and not what that made fail
+		rep.Reasons = []string{"cancelled before there was a verdict: " + sig.Error()}
 	}
 	rep.Title = rep.MakeTitle()
 	return rep
