@@ -26,7 +26,7 @@ type agentsOptions struct {
 func agentsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "Look at agents: those that are there, one in full, or files before they are used",
+		Short: "Show the available agents, or check agent files",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -34,8 +34,8 @@ func agentsCommand(p *program) *cobra.Command {
 	o := &agentsOptions{}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the agents that are there",
-		Long: `List the agents that are there: the built-in ones, those of your own folders,
+		Short: "List the available agents",
+		Long: `List the available agents: the built-in ones, those of your own folders,
 those of the project in its working tree, and those of --agents-dir. Of two with
 one name the later counts. What is wrong with a file is said on standard error.`,
 		Args: noArgs,
@@ -43,7 +43,7 @@ one name the later counts. What is wrong with a file is said on standard error.`
 	}
 	show := &cobra.Command{
 		Use:     "show NAME",
-		Short:   "Show what an agent comes to, and its text",
+		Short:   "Show an agent's effective definition",
 		Example: `  ycbot agents show verification`,
 		Args:    someArgs(1, "which agent? name it"),
 		RunE:    func(_ *cobra.Command, args []string) error { return p.agentsShow(o, args[0]) },

@@ -72,7 +72,7 @@ func appWorkCommand(p *program) *cobra.Command {
 	o := newAppOptions()
 	cmd := &cobra.Command{
 		Use:   "work",
-		Short: "Work on what servers have stored; PostgreSQL lets several machines do so",
+		Short: "Work on the jobs that servers have stored; with PostgreSQL on several machines",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.appWork(cmd.Context(), o) },
 	}
@@ -86,7 +86,7 @@ func appMigrateCommand(p *program) *cobra.Command {
 	o := newAppOptions()
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database to this version; serve and work do so too",
+		Short: "Migrate the database; serve and work do so too",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Place(p.getenv); err != nil {

@@ -79,7 +79,7 @@ Exit codes: 0 all cases have their line, 3 it could not be done, 130 cancelled.`
 	f.BoolVar(&o.plan, "plan", false, "write the plan and run nothing; --resume begins with it")
 	f.StringVar(&o.resume, "resume", "", "continue the backtest whose results are in `FILE`, with the same settings")
 	for _, flags := range []*cobra.Command{cmd, backtestShow(p, o)} {
-		flags.Flags().Var(&o.sandbox, "sandbox", "how commands are contained; fail if `TIER` is unavailable:\nauto, full, strong, basic, none")
+		flags.Flags().Var(&o.sandbox, "sandbox", "how commands are sandboxed; fail if `TIER` is unavailable:\nauto, full, strong, basic, none")
 		flags.Flags().Var(&o.network, "network", "when commands may use the network: none, setup, full")
 		if flags != cmd {
 			cmd.AddCommand(flags)

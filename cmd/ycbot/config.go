@@ -20,7 +20,7 @@ import (
 func configCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Check a configuration, or print what holds",
+		Short: "Check a configuration, or print the effective settings",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -39,10 +39,9 @@ Exit codes: 0 it is right, or there is none; 3 it is not.`,
 	}
 	show := &cobra.Command{
 		Use:   "print [FILE]",
-		Short: "Print all settings that FILE comes to, over your own file and the defaults",
-		Long: `Print, as a configuration, all settings that FILE, else .github/ycbot.yml as it
-stands in the working tree, comes to over your own file ($YCBOT_HOME/config.yml)
-and the defaults. A run reads the file at the base commit, and flags come above it.
+		Short: "Print the effective settings of FILE, over your own file and the defaults",
+		Long: `Print, as a configuration, the effective settings of FILE, else of .github/ycbot.yml
+in the working tree, over your own file ($YCBOT_HOME/config.yml) and the defaults. A run reads the file at the base commit, and flags come above it.
 Steps of the gate whose commands are detected are left out: "ycbot gate explain".`,
 		Example: `  ycbot config print`,
 		Args:    atMostOne,

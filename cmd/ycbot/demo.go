@@ -25,7 +25,7 @@ import (
 //go:embed demo/*.txtar
 var demoFiles embed.FS
 
-// A demoChange is one of the made pull requests.
+// A demoChange is one of the sample pull requests.
 type demoChange struct {
 	branch, title string
 	want          report.Verdict
@@ -41,10 +41,10 @@ var demoChanges = []demoChange{
 func demoCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Verify two made pull requests, offline and without a key",
-		Long: `Verify two made pull requests of a small Go repository, one that is good and one
-that hides a bug. The model is scripted: it says what a file of this program has
-it say. The gate, the sandbox, the agents' tools, the evidence, its audit and
+		Short: "Verify two sample pull requests, offline and without a key",
+		Long: `Verify two sample pull requests of a small Go repository, one that is good and one
+that hides a bug. The model is scripted: its answers come from a file of this
+program. The gate, the sandbox, the agents' tools, the evidence, its audit and
 the reports are the real ones. Needs Go and git; takes no network and no key.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
@@ -64,7 +64,7 @@ func (p *program) demo(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "ycbot demo: two made pull requests in %s.\n"+
+	fmt.Fprintf(p.stderr, "ycbot demo: two sample pull requests in %s.\n"+
 		"The model is scripted; everything else is real.\n", repo)
 	for _, c := range demoChanges {
 		fmt.Fprintf(p.stderr, "\n%s\n", c.says)

@@ -22,15 +22,15 @@ func doctorCommand(p *program) *cobra.Command {
 	o := &doctorOptions{run: newRunOptions()}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at everything that a run needs here, and say what to do about what is wrong",
-		Long: `Look at everything that a run needs here: the model's provider, GitHub, the App,
+		Short: "Check everything that a run needs on this machine, and say how to fix it",
+		Long: `Check everything that a run needs on this machine: the model's provider, GitHub, the App,
 git, the sandbox, permission files, agents, the configuration, the toolchains of
 this repository and ycbot's own files. Each line is ok, a warning (runs work, with
 less than they could have), an issue (something that was asked for does not work)
 or skipped, with what to do. No secret is printed, and nothing is changed.
 
-The provider is asked for one word, which costs a few dozen tokens; --offline asks
-no one.
+The provider is asked for one word, which costs a few dozen tokens; with --offline
+no network request is made.
 
 Exit codes: 0 no issue, 1 an issue.`,
 		Args: noArgs,
@@ -40,11 +40,11 @@ Exit codes: 0 no issue, 1 an issue.`,
 	f.SortFlags = false
 	f.StringVarP(&o.run.dir, "directory", "C", ".", "look at the repository in `DIR`")
 	f.BoolVar(&o.json, "json", false, "write JSON")
-	f.BoolVar(&o.offline, "offline", false, "ask no one over the network")
+	f.BoolVar(&o.offline, "offline", false, "make no network requests")
 	f.StringVar(&o.run.model, "model", "", "the `MODEL` to ask (default $YCBOT_MODEL)")
-	f.Var(&o.run.provider, "provider", "the `NAME` of who is asked (default $YCBOT_PROVIDER, else whose key there is)")
+	f.Var(&o.run.provider, "provider", "the model provider `NAME` (default $YCBOT_PROVIDER, else the one whose key is set)")
 	f.StringVar(&o.run.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own)")
-	f.Var(&o.run.sandbox, "sandbox", "the `TIER` that runs shall have: auto, full, strong, basic, none")
+	f.Var(&o.run.sandbox, "sandbox", "the sandbox `TIER` of runs: auto, full, strong, basic, none")
 	return cmd
 }
 

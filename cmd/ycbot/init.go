@@ -38,7 +38,7 @@ Nothing that is there is changed without --force, and nothing is committed.`,
 	}
 	cmd.Flags().StringVarP(&dir, "directory", "C", ".", "work as if started in `DIR`")
 	cmd.Flags().Var(&forks, "forks", "whether to write the workflows for forks: auto (where the repository is public), always or never")
-	cmd.Flags().BoolVar(&force, "force", false, "write over files that are there")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	return cmd
 }
 

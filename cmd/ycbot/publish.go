@@ -62,7 +62,7 @@ func (p *program) finalize(ctx context.Context, dir string) error {
 		if _, err := os.Stat(dir); err != nil {
 			return usage.Errorf("%s: no such folder: name that of a run which ycbot action began", dir)
 		}
-		fmt.Fprintln(p.stderr, "ycbot: nothing to finalize: no run was begun in "+dir)
+		fmt.Fprintln(p.stderr, "ycbot: nothing to finalize: ycbot action began no run in "+dir)
 		return nil
 	}
 	p.sayPosted(posted)

@@ -24,11 +24,11 @@ func replayCommand(p *program) *cobra.Command {
 	o := newRunOptions()
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Drive a finished run again with the recorded answers of its model",
-		Long: `Drive the loop of the finished run in DIR again: the gate, the agents with the
+		Short: "Replay a finished run with the recorded answers of its model",
+		Long: `Replay the finished run in DIR: the gate, the agents with the
 recorded answers of their model, the audit and the conclusion. Tools and commands
 are the real ones; with --dry no command is executed, and what is recorded of it
-stands for it. Says where the way departs from the record, and compares verdict,
+stands for it. Prints where the replay departs from the record, and compares verdict,
 reasons, checks, findings, what was not covered and what was refused.
 
 The commits come from the repository that -C names; nothing of it is changed. The

@@ -32,14 +32,14 @@ func shim() []string {
 func sandboxCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "See and improve how commands of a change are contained on this machine",
+		Short: "Check and prepare the sandbox of this machine",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	asJSON := false
 	doctor := &cobra.Command{
 		Use:   "doctor",
-		Short: "Attack every tier of the sandbox here, and show what holds and what is missing",
+		Short: "Attack every tier of the sandbox on this machine, and show what holds and what is missing",
 		Long: `Tries every tier of the sandbox on this machine: what it is made of, its
 self-test, and the attacks of the threat study, on targets made for them. An
 attack that does not work without a sandbox either is not applicable here.
@@ -58,7 +58,7 @@ it promises, and 1 when it does not.`,
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.prepare(cmd.Context(), host, dry) },
 	}
-	prepare.Flags().BoolVar(&dry, "dry-run", false, "only show what would be done")
+	prepare.Flags().BoolVar(&dry, "dry-run", false, "dry run: print what would be done")
 	prepare.Flags().IntVar(&host.Process, "process", 0, "move this process, and what it starts from then on, into the delegated cgroup; in a shell: $$")
 	prepare.Flags().StringVar(&host.Unit, "unit", "", "have systemd delegate the cgroup of this service instead, for good")
 	cmd.AddCommand(doctor, prepare)

@@ -30,7 +30,7 @@ type tasksOptions struct {
 func tasksCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tasks",
-		Short: "Look at the agents of runs, also of those that go on now, and stop them",
+		Short: "Show the agents of past and running runs, and stop them",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -39,17 +39,17 @@ func tasksCommand(p *program) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the agents of the latest runs, the newest first",
-		Long: `List the agents of the latest runs below YCBOT_HOME and of every run that goes on
-now, the newest first. What is "orphaned" was at work when its process ended; a run
+		Long: `List the agents of the latest runs below YCBOT_HOME and of every running run, the
+newest first. What is "orphaned" was at work when its process ended; a run
 that is started again takes it up.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.tasksList(cmd.Context(), o) },
 	}
 	list.Flags().IntVarP(&o.most, "number", "n", 20, "list at most `N`")
-	list.Flags().Var(&o.format, "format", "what is written to standard output: text, json")
+	list.Flags().Var(&o.format, "format", "output format on standard output: text, json")
 	show := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show what a task took, and its result or what it did last",
+		Short: "Show what a task cost, and its result or its last step",
 		Args:  someArgs(1, "which task? name its id or how it begins"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return p.tasksShow(cmd.Context(), o, args[0]) },
 	}
@@ -62,7 +62,7 @@ in their order, one {"type": "subagent_event", …} a line.`,
 		Args:    someArgs(1, "which task? name its id or how it begins"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.tasksTranscript(cmd.Context(), o, args[0]) },
 	}
-	transcript.Flags().Var(&o.form, "format", "what is written to standard output: markdown, json")
+	transcript.Flags().Var(&o.form, "format", "output format on standard output: markdown, json")
 	stop := &cobra.Command{
 		Use:   "stop ID",
 		Short: "Stop a task that is running, or with the id of a run all of it",

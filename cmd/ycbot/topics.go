@@ -12,7 +12,7 @@ func topics() []*cobra.Command {
 
 The model:
   YCBOT_MODEL      its name; without one the gate alone decides
-  YCBOT_PROVIDER   who is asked (default: whose key there is)
+  YCBOT_PROVIDER   model provider (default: the one whose key is set)
   YCBOT_BASE_URL   the provider's address, of a proxy or a server of your own
   YCBOT_API_KEY    the key; else the provider's own variable counts, such as
                    OPENAI_API_KEY or ANTHROPIC_API_KEY

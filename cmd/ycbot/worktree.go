@@ -14,7 +14,7 @@ import (
 func worktreeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worktree",
-		Short: "Look after the folders in which changes are verified",
+		Short: "Manage worktrees",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
