@@ -166,7 +166,7 @@ func (w *Worker) Sweep(ctx context.Context, before time.Time) error {
 	}
 	jobs, err := w.Queue.Sweep(ctx, before)
 	if runs+jobs > 0 {
-		w.Log.InfoContext(ctx, "what is old is forgotten", "runs", runs, "jobs", jobs)
+		w.Log.InfoContext(ctx, "expired runs deleted", "runs", runs, "jobs", jobs)
 	}
 	return err
 }

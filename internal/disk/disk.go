@@ -149,7 +149,7 @@ func (k *Keeper) Room(ctx context.Context) error {
 	}
 	defer k.tidying.Unlock()
 	if err := k.tidy(ctx); err != nil {
-		k.Log.WarnContext(ctx, "room is not made", "error", err)
+		k.Log.WarnContext(ctx, "cannot free disk space", "error", err)
 	}
 	_, full = k.found()
 	return full

@@ -70,7 +70,7 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 	}
 	if err != nil {
 		q.await(ctx)
-		q.o.Log.WarnContext(ctx, "job is put off", "job", r.Args.ID, "error", err)
+		q.o.Log.WarnContext(ctx, "job rescheduled", "job", r.Args.ID, "error", err)
 		return river.JobSnooze(putOff) // the work was not tried, so no attempt is used up
 	}
 	if why != "" {
@@ -108,7 +108,7 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 		return nil
 	case errors.Is(err, ErrLater):
 		if err := q.notBegun(ctx, j); err != nil {
-			q.o.Log.WarnContext(ctx, "job is put off", "job", j.ID, "error", err)
+			q.o.Log.WarnContext(ctx, "job rescheduled", "job", j.ID, "error", err)
 		}
 		return river.JobSnooze(later)
 	case errors.Is(cause, ErrHandBack), errors.Is(err, errAway), q.ending(): // what fails at the end is not the job's fault
