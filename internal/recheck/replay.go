@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
@@ -75,6 +76,7 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 	if p.run.Begun.Settings.Model {
 		options.Models = p.models(o, func(text string) string { return moved.Replace(text) }, func(was, now string) numbers {
 			n := numbers{}
+			n.pairDeciding(p.run.Records, records(), gate.Agent)
 			n.pair(p.run.Records, records(), was, now)
 			return n
 		})
@@ -190,7 +192,10 @@ func (c *comparison) depart(where, what, d string) {
 // all finds the first departures of the gate, of each agent and of what was run again
 // for failing checks.
 func (c *comparison) all() error {
-	err := c.commands("gate", gateRecords(c.past.run.Records, c.past.found.Gate), gateRecords(c.now.run.Records, c.now.found.Gate))
+	for _, who := range []string{gate.Agent, reproduce.Host} {
+		c.ids.pairDeciding(c.past.run.Records, c.now.run.Records, who)
+	}
+	err := c.commands("gate", deciding(gateRecords(c.past.run.Records, c.past.found.Gate)), deciding(gateRecords(c.now.run.Records, c.now.found.Gate)))
 	if err != nil {
 		return err
 	}

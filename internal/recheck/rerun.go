@@ -75,7 +75,7 @@ func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Re
 		return a.count, err
 	}
 	for _, rec := range p.run.Records {
-		if a.wanted[rec.ID] && !a.done[rec.ID] && (a.stopped != "" || !fillsCaches(rec)) {
+		if a.wanted[rec.ID] && !a.done[rec.ID] && (a.stopped != "" || rec.Agent != gate.Agent || !fillsCaches(rec)) {
 			a.conclude(RerunResult{Record: rec, Why: cmp.Or(a.stopped, "nothing led to it this time")})
 		}
 	}
