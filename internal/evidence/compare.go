@@ -18,6 +18,7 @@ var volatile = pattern.New(strings.Join([]string{
 	`\d\d:\d\d:\d\d(?:\.\d+)?`,
 	`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|h|m|s))+\b`, // durations
 	`\b\d+(?:\.\d+)? ?(?:milliseconds?|seconds?|secs?|minutes?)\b`,
+	`"Micros":\d+`, // of a call of a changed function, as the gate's own tests write it
 	// What runners write for machines: JSON of Node, Jest, Vitest, Mocha and RSpec, JUnit and TRX, TAP.
 	`"(?:m?s|duration(?:_?[mM]s)?|elapsed|time|run_?[tT]ime|runtime|start(?:ed|Time)?|end(?:ed|Time)?|load\w+(?:Start|End)|seed)": ?"?-?\d[\d.eE+-]*"?`,
 	`\b(?:time|duration|elapsed|timestamp|startTime|endTime)="[^"\n]*"`,

@@ -30,6 +30,8 @@ func TestComparable(t *testing.T) {
 			`{"Time":"y","Action":"pass","Package":"p","Test":"TestB","Elapsed":7}` + "\n" +
 				`{"Action":"output","Package":"p","Test":"TestA","Output":"hi\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.2}` + "\n", true,
 		},
+		{"a call of a changed function", `calls: {"Name":"F","Detail":{"Text":"1","Micros":28}}`, `calls: {"Name":"F","Detail":{"Text":"1","Micros":3}}`, true},
+		{"another answer of a changed function", `calls: {"Name":"F","Detail":{"Text":"1","Micros":3}}`, `calls: {"Name":"F","Detail":{"Text":"2","Micros":3}}`, false},
 		{"JSON of node --test", `{"ok":true,"name":"a","ms":48.37,"error":""}`, `{"ok":true,"name":"a","ms":1.050777,"error":""}`, true},
 		{"JSON of jest", `{"startTime":1763868000000,"perfStats":{"end":17,"runtime":3,"start":14},"duration":null,"title":"a"}`, `{"startTime":1763868099999,"perfStats":{"end":27,"runtime":13,"start":4},"duration":null,"title":"a"}`, true},
 		{"JSON of rspec", `{"seed":12,"run_time":1.2e-05,"status":"passed"}`, `{"seed":7,"run_time":0.5,"status":"passed"}`, true},
