@@ -41,6 +41,9 @@ func (n numbers) pairDeciding(was, now []evidence.Record, agent string) {
 	}
 	a, b := mine(was), mine(now)
 	for i := range min(len(a), len(b)) {
+		if a[i].Task != b[i].Task {
+			return // it departs, and no number after that means the same
+		}
 		if a[i].ID != b[i].ID {
 			n[a[i].ID] = b[i].ID
 		}

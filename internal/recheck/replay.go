@@ -344,7 +344,19 @@ func (c *comparison) openings(was, now string) string {
 		}
 		return evidence.Untimed(text)
 	}
-	return unified("given", c.here(read(c.past, was)), read(c.now, now))
+	given := read(c.now, now)
+	same := map[string]bool{}
+	for line := range strings.Lines(given) {
+		same[line] = true
+	}
+	var before strings.Builder
+	for line := range strings.Lines(c.moved.Replace(read(c.past, was))) {
+		if !same[line] { // an id in an example of the instructions is that of no command
+			line = c.ids.replace(line)
+		}
+		before.WriteString(line)
+	}
+	return unified("given", before.String(), given)
 }
 
 // answers is the diff of the answers to two calls.
