@@ -302,6 +302,9 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 	if end.exit != 0 && (!end.quoted || !meant(c)) {
 		return fmt.Sprintf("%s ended with exit %d, and the check does not say that it should", r.ID, end.exit)
 	}
+	if end.exit == 0 && turnsRound(r) && !meant(c) {
+		return r.ID + " passes where its tests fail, and the check does not say that they should"
+	}
 	claim := readRecord(r)
 	for i := slices.IndexFunc(a.Log, func(x Record) bool { return x.ID == r.ID }) + 1; i < len(a.Log); i++ {
 		later := a.Log[i]

@@ -81,7 +81,7 @@ func recordText(r Record) string {
 // shellScript returns the script of argv such as bash -o pipefail -c SCRIPT.
 func shellScript(argv []string) (string, bool) {
 	name := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
-	if name != "bash" && name != "sh" {
+	if !isShell(name) {
 		return "", false
 	}
 	for i, a := range argv[1:] {
@@ -369,7 +369,7 @@ func strictness(s *syntax.Stmt) bool {
 		return false
 	}
 	for _, w := range c.Args[1:] {
-		if l := w.Lit(); !strings.HasPrefix(l, "-") && l != "pipefail" {
+		if l := w.Lit(); !strings.HasPrefix(l, "-") && !slices.Contains([]string{"pipefail", "errexit", "nounset"}, l) {
 			return false
 		}
 	}
@@ -402,7 +402,7 @@ func statusEchoed(r Record, c report.AgentCheck, p printed) (int, bool) {
 		return 0, false
 	}
 	last, ok := file.Stmts[len(file.Stmts)-1].Cmd.(*syntax.CallExpr)
-	if !ok || !printsOnly(last) || !readsStatus(last) || maskedStmts(file.Stmts[:len(file.Stmts)-1]) != "" {
+	if !ok || !printsOnly(last) || !readsStatus(last) || maskedStmts(file.Stmts[:len(file.Stmts)-1], false) != "" {
 		return 0, false
 	}
 	lines := strings.Split(p.stdout, "\n")
@@ -412,16 +412,15 @@ func statusEchoed(r Record, c report.AgentCheck, p printed) (int, bool) {
 	return n, ok && quoted
 }
 
-func readsStatus(c *syntax.CallExpr) bool {
+// readsStatus reports whether a part of a command reads how the one before it ended.
+func readsStatus(n syntax.Node) bool {
 	found := false
-	for _, w := range c.Args {
-		syntax.Walk(w, func(n syntax.Node) bool {
-			if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "?" {
-				found = true
-			}
-			return !found
-		})
-	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && (p.Param.Value == "?" || p.Param.Value == "PIPESTATUS") {
+			found = true
+		}
+		return !found
+	})
 	return found
 }
 

@@ -22,56 +22,113 @@ func maskOf(r Record) string {
 	if err != nil {
 		return ""
 	}
+	pipefail := r.Command != "" || len(r.Argv) == 0 || slices.Contains(r.Argv, "pipefail") || setsPipefail(file)
+	if !pipefail && hasPipe(file) {
+		return "a pipe without pipefail"
+	}
+	return maskedScript(file)
+}
+
+// maskedScript looks at a script of its own. It changes its tree.
+func maskedScript(file *syntax.File) string {
 	if why := unsetStrictness(file); why != "" {
 		return why
 	}
-	if len(r.Argv) > 0 && r.Command == "" && !slices.Contains(r.Argv, "pipefail") && !setsPipefail(file) && hasPipe(file) {
-		return "a pipe without pipefail"
+	if why := expand(file); why != "" {
+		return why
 	}
-	return maskedStmts(file.Stmts)
+	if why := maskedWords(file); why != "" {
+		return why
+	}
+	return maskedStmts(file.Stmts, false)
 }
 
 // maskedStmts looks at a list of statements, of which the last one's exit is
-// the list's.
-func maskedStmts(stmts []*syntax.Stmt) string {
+// the list's. Where it is strict, one that fails before that ends the script.
+func maskedStmts(stmts []*syntax.Stmt, strict bool) string {
 	if len(stmts) == 0 {
 		return ""
 	}
-	strict := false
 	for i, s := range stmts[:len(stmts)-1] {
-		if strictness(s) && setsErrexit(s) {
-			strict = true
+		strict = strict || setsErrexit(s)
+		behind := stmts[i+1:]
+		if s.Background && hasRunner(s) && !waited(behind) {
+			return "it runs in the background"
 		}
-		if behind := stmts[i+1:]; strict || !judges(s) || stops(s) || inBase(s) || captured(s, behind) || statusKept(behind) || built(s, behind) {
+		if !judges(s) || stops(s) || inBase(s) || captured(s, behind) || statusKept(behind) || statusRead(s, behind[0], len(behind) == 1) || tallied(s, behind) || built(s, behind) {
 			continue
 		}
 		// What is started in the background and waited for is a server, mostly.
-		if last := stmts[len(stmts)-1]; cannotFail(last) || tests(s) {
-			return "what follows " + first(stmts[i]) + " decides the exit code"
+		if last := stmts[len(stmts)-1]; !cannotFail(last) && !tests(s) {
+			continue
+		}
+		if !strict {
+			return "what follows " + first(s) + " decides the exit code"
+		}
+		if why := maskedStrict(s); why != "" {
+			return why
 		}
 	}
-	return maskedStmt(stmts[len(stmts)-1])
+	return maskedStmt(stmts[len(stmts)-1], strict)
+}
+
+// maskedStrict looks at a statement that ends a strict script where it fails.
+func maskedStrict(s *syntax.Stmt) string {
+	b, ok := s.Cmd.(*syntax.BinaryCmd)
+	switch {
+	case s.Background:
+		return ""
+	case s.Negated:
+		return "! of " + first(s) + " never ends the script"
+	case ok && b.Op == syntax.AndStmt && judges(b.X):
+		return "&& behind " + first(b.X) + " hides that it failed"
+	}
+	return maskedStmt(s, true)
 }
 
 // maskedStmt looks at one statement whose exit code counts.
-func maskedStmt(s *syntax.Stmt) string {
-	if s.Background {
+func maskedStmt(s *syntax.Stmt, strict bool) string {
+	if s.Background || s.Coprocess {
 		return "it runs in the background"
+	}
+	if file, pipefail := inner(s); file != nil {
+		if !pipefail && hasRunner(file) && hasPipe(file) {
+			return "a pipe without pipefail"
+		}
+		if why := maskedScript(file); why != "" {
+			return why
+		}
+		if c, ok := s.Cmd.(*syntax.CallExpr); ok && hasRunner(file) && wordsOf(c)[0] == "script" && !slices.ContainsFunc(wordsOf(c), statusReturned.MatchString) {
+			return "script ends with 0 without -e"
+		}
+		return ""
 	}
 	switch x := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		return maskedBinary(x)
+		return maskedBinary(x, strict)
 	case *syntax.Block:
-		return maskedStmts(x.Stmts)
+		return maskedStmts(x.Stmts, strict)
 	case *syntax.Subshell:
-		return maskedStmts(x.Stmts)
+		return maskedStmts(x.Stmts, strict)
+	case *syntax.TimeClause:
+		if x.Stmt != nil {
+			return maskedStmt(x.Stmt, strict)
+		}
+	case *syntax.CoprocClause:
+		return "it runs in the background"
 	case *syntax.IfClause:
-		return maskedIf(x)
+		return maskedIf(x, strict)
+	case *syntax.CaseClause:
+		for _, i := range x.Items {
+			if why := maskedStmts(i.Stmts, strict); why != "" {
+				return why
+			}
+		}
 	case *syntax.ForClause:
-		if slices.ContainsFunc(x.Do, tests) && !leaves(x.Do) {
+		if !strict && slices.ContainsFunc(x.Do, tests) && !leaves(x.Do) {
 			return "only the last round of the loop decides the exit code"
 		}
-		return maskedStmts(x.Do)
+		return maskedStmts(x.Do, strict)
 	case *syntax.WhileClause:
 		if slices.ContainsFunc(append(slices.Clone(x.Cond), x.Do...), tests) && !leaves(x.Do) {
 			return "only the last round of the loop decides the exit code"
@@ -80,44 +137,147 @@ func maskedStmt(s *syntax.Stmt) string {
 		if printsOnly(x) && substitutesTest(x) {
 			return "the exit code is echo's"
 		}
-		if script, ok := literalScript(x); ok {
-			if file, err := parseBash(script); err == nil {
-				return maskedStmts(file.Stmts)
+		if words := wordsOf(x); len(words) > 1 && words[0] == "find" && hasRunner(s) && slices.Contains(words, ";") {
+			return "find ends with 0 whatever -exec ran"
+		}
+		return maskedAssigns(x)
+	}
+	return ""
+}
+
+// maskedAssigns looks at variables that are set alone, whose exit code is that of what runs
+// for their values.
+func maskedAssigns(c *syntax.CallExpr) string {
+	for _, a := range c.Assigns {
+		if len(c.Args) > 0 || a.Value == nil {
+			continue
+		}
+		for _, p := range flat(a.Value.Parts) {
+			if sub, ok := p.(*syntax.CmdSubst); ok && slices.ContainsFunc(sub.Stmts, tests) {
+				if why := maskedStmts(sub.Stmts, false); why != "" {
+					return why
+				}
 			}
 		}
 	}
 	return ""
 }
 
-func maskedBinary(b *syntax.BinaryCmd) string {
+// runsForValue reports whether a variable gets what a command prints, whose exit code is that
+// of the statement.
+func runsForValue(c *syntax.CallExpr) bool {
+	return slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool {
+		return a.Value != nil && slices.ContainsFunc(flat(a.Value.Parts), func(p syntax.WordPart) bool {
+			sub, ok := p.(*syntax.CmdSubst)
+			return ok && slices.ContainsFunc(sub.Stmts, judges)
+		})
+	})
+}
+
+// turnsRound reports whether a record's command passes where a runner of tests fails.
+func turnsRound(r Record) bool {
+	file, err := parseBash(recordText(r))
+	if err != nil || len(file.Stmts) == 0 {
+		return false
+	}
+	last := file.Stmts[len(file.Stmts)-1]
+	return last.Negated && hasRunner(last)
+}
+
+// flat are the parts of a word, and those that stand in double quotes in it.
+func flat(parts []syntax.WordPart) []syntax.WordPart {
+	var out []syntax.WordPart
+	for _, p := range parts {
+		if q, ok := p.(*syntax.DblQuoted); ok {
+			out = append(out, q.Parts...)
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// maskedWords finds a runner of tests that only gives another command its words or its
+// input, as in cat <(pytest) and [ -n "$(go test)" ]: how it ended is lost.
+func maskedWords(file *syntax.File) string {
+	why := ""
+	syntax.Walk(file, func(n syntax.Node) bool {
+		s, ok := n.(*syntax.Stmt)
+		if !ok || why != "" {
+			return why == ""
+		}
+		switch x := s.Cmd.(type) {
+		case *syntax.CallExpr:
+			for _, w := range x.Args {
+				if substitutes(w) {
+					why = "the exit code is that of " + first(s)
+				}
+			}
+		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause:
+			if substitutes(x) {
+				why = "the exit code of a runner in $( ) is lost"
+			}
+		}
+		for _, r := range s.Redirs {
+			if r.Word != nil && substitutes(r.Word) || r.Hdoc != nil && substitutes(r.Hdoc) {
+				why = "the exit code of what it reads from is lost"
+			}
+		}
+		return why == ""
+	})
+	return why
+}
+
+// substitutes says whether a runner of tests runs in $( ) or <( ) of a part of a command.
+func substitutes(n syntax.Node) bool {
+	found := false
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			found = found || hasRunner(n)
+		}
+		return !found
+	})
+	return found
+}
+
+func maskedBinary(b *syntax.BinaryCmd, strict bool) string {
 	switch b.Op {
 	case syntax.OrStmt:
-		if cannotFail(b.Y) && judges(b.X) {
+		switch {
+		case cannotFail(b.Y) && judges(b.X), tests(b.X) && !runs(b.X) && !hasRunner(b.Y) && !fails(b.Y) && !readsStatus(b.Y):
 			return "|| " + first(b.Y)
+		case cannotFail(b.X) && tests(b.Y):
+			return "what is behind || never runs"
 		}
-		return maskedStmt(b.Y)
+		return maskedStmt(b.Y, strict)
 	case syntax.AndStmt:
-		if why := maskedStmt(b.X); why != "" && judges(b.X) {
+		if why := maskedStmt(b.X, strict); why != "" && judges(b.X) {
 			return why
 		}
-		return maskedStmt(b.Y)
+		return maskedStmt(b.Y, strict)
 	default: // a pipe under pipefail ends as its worst stage
-		if why := maskedStmt(b.X); why != "" {
+		if why := maskedStmt(b.X, strict); why != "" {
 			return why
 		}
-		return maskedStmt(b.Y)
+		return maskedStmt(b.Y, strict)
 	}
+}
+
+// fails reports whether a statement never ends with 0.
+func fails(s *syntax.Stmt) bool {
+	return ends([]*syntax.Stmt{s}, "exit", "return", "false") || leaves([]*syntax.Stmt{s}) || first(s) == "exit" || first(s) == "return"
 }
 
 // maskedIf looks at an if whose exit code counts. Its condition decides where one of its
 // branches ends with another code than 0.
-func maskedIf(x *syntax.IfClause) string {
+func maskedIf(x *syntax.IfClause, strict bool) string {
 	judged, fails := false, false
 	for c := x; c != nil; c = c.Else {
 		judged = judged || slices.ContainsFunc(c.Cond, judges)
 		if ends(c.Then, "exit", "return", "false") {
 			fails = true
-		} else if why := maskedStmts(c.Then); why != "" {
+		} else if why := maskedStmts(c.Then, strict); why != "" {
 			return why
 		}
 	}
@@ -170,6 +330,8 @@ func ends(stmts []*syntax.Stmt, words ...string) bool {
 	switch x := stmts[len(stmts)-1].Cmd.(type) {
 	case *syntax.Block:
 		return ends(x.Stmts, words...)
+	case *syntax.Subshell:
+		return ends(x.Stmts, words...)
 	case *syntax.CallExpr:
 		word := first(stmts[len(stmts)-1])
 		return slices.Contains(words, word) && (word == "false" || len(x.Args) > 1 && x.Args[1].Lit() != "0")
@@ -196,6 +358,65 @@ func statusKept(behind []*syntax.Stmt) bool {
 		}
 	}
 	return readsStatus(&syntax.CallExpr{Args: status}) && readBehind(behind[0], behind[1:])
+}
+
+// statusRead reports whether the statement behind another decides by how that ended. Of a
+// runner of tests it must ask for 0.
+func statusRead(s, behind *syntax.Stmt, last bool) bool {
+	if word := first(behind); word == "exit" || word == "return" {
+		c, ok := behind.Cmd.(*syntax.CallExpr)
+		return ok && (len(c.Args) == 1 || readsStatus(c) && !strings.Contains(keyOf(c), "(("))
+	}
+	if !readsStatus(behind) || cannotFail(behind) || !stops(behind) && !last {
+		return false
+	}
+	return !tests(s) || runs(s) || zero.MatchString(keyOf(behind))
+}
+
+// zero finds a comparison with 0.
+var zero = pattern.New(`(?:-eq|-ne|-gt|=|!=|>) ?0\b`)
+
+// tallied reports whether a failure in a statement only sets a variable, by which one behind
+// it decides, as in cmd || failed=1.
+func tallied(s *syntax.Stmt, behind []*syntax.Stmt) bool {
+	notes := func(n *syntax.Stmt) bool {
+		if n == nil || !keeps(n) {
+			return false
+		}
+		a := n.Cmd.(*syntax.CallExpr).Assigns
+		return len(a) == 1 && a[0].Value != nil && a[0].Value.Lit() != "0" && readBehind(n, behind)
+	}
+	all := func(stmts []*syntax.Stmt) bool {
+		return !slices.ContainsFunc(stmts, func(s *syntax.Stmt) bool { return judges(s) && !stops(s) && !tallied(s, behind) })
+	}
+	switch x := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return x.Op == syntax.OrStmt && maskedStmt(x.X, false) == "" && notes(x.Y)
+	case *syntax.IfClause:
+		for c := x; c != nil; c = c.Else {
+			if slices.ContainsFunc(c.Then, notes) {
+				return all(slices.Concat(c.Then))
+			}
+		}
+	case *syntax.ForClause:
+		return all(x.Do)
+	case *syntax.Block:
+		return all(x.Stmts)
+	}
+	return false
+}
+
+// waited reports whether one of some statements ends as what runs in the background did.
+func waited(behind []*syntax.Stmt) bool {
+	return slices.ContainsFunc(behind, func(s *syntax.Stmt) bool {
+		found := false
+		syntax.Walk(s, func(n syntax.Node) bool {
+			c, ok := n.(*syntax.CallExpr)
+			found = found || ok && len(c.Args) > 1 && c.Args[0].Lit() == "wait"
+			return !found
+		})
+		return found
+	})
 }
 
 // keeps reports whether a statement only sets variables.
@@ -290,17 +511,31 @@ func builds(words []string) bool {
 
 // cannotFail reports whether a statement ends with 0 whatever came before.
 func cannotFail(s *syntax.Stmt) bool {
+	if s.Negated {
+		return first(s) == "false"
+	}
+	if file, _ := inner(s); file != nil {
+		return len(file.Stmts) > 0 && cannotFail(file.Stmts[len(file.Stmts)-1])
+	}
 	switch x := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		if len(x.Args) == 0 {
-			return len(x.Assigns) > 0
+		words := wordsOf(x)
+		if len(words) == 0 {
+			return len(x.Assigns) > 0 && !runsForValue(x)
 		}
-		switch name := x.Args[0].Lit(); name {
-		case "true", ":", "echo", "printf", "cat", "ls", "pwd", "date", "sleep", "tail", "head", "wc", "unset", "export", "/bin/true":
-			return name != "echo" || len(x.Args) > 1
+		switch words[0] {
+		case "true", ":", "echo", "printf", "cat", "ls", "pwd", "date", "sleep", "tail", "head", "wc", "unset", "export":
+			return words[0] != "echo" || len(words) > 1
+		case "wait":
+			return len(words) == 1
 		case "exit", "return":
-			return len(x.Args) > 1 && x.Args[1].Lit() == "0"
+			return len(words) > 1 && words[1] == "0"
+		case "test", "[":
+			return constant(words[1:])
 		}
+		return looks(words)
+	case *syntax.TestClause, *syntax.ArithmCmd:
+		return fixed.MatchString(keyOf(s))
 	case *syntax.BinaryCmd:
 		return x.Op != syntax.OrStmt && cannotFail(x.X) && cannotFail(x.Y) || x.Op == syntax.OrStmt && (cannotFail(x.X) || cannotFail(x.Y))
 	case *syntax.Block:
@@ -326,6 +561,30 @@ func cannotFail(s *syntax.Stmt) bool {
 	return false
 }
 
+// fixed is a condition that nothing decides.
+var fixed = pattern.New(`^(?:\[\[ (?:-n )?\w+(?: ==? \w+)? \]\]|\(\([\d\s=<>+!]+\)\))$`)
+
+// constant reports whether the words of a condition do not ask for anything.
+func constant(words []string) bool {
+	for _, w := range words {
+		if strings.Contains(w, "$x") || strings.HasPrefix(w, "-") && len(w) == 2 && w != "-n" && w != "-z" && w != "-a" && w != "-o" {
+			return false
+		}
+	}
+	return true
+}
+
+// looks reports whether the words of a command only look at what git or a program is.
+func looks(words []string) bool {
+	if len(words) < 2 {
+		return false
+	}
+	if words[0] == "git" {
+		return slices.Contains([]string{"log", "show", "status", "diff", "blame", "rev-parse", "branch", "version"}, words[1]) && !slices.ContainsFunc(words, func(w string) bool { return w == "--exit-code" || w == "--quiet" || w == "--check" })
+	}
+	return words[1] == "--version" || words[0] == "go" && (words[1] == "version" || words[1] == "env")
+}
+
 // endsWell reports whether a branch, or the body of a loop, ends with 0 and has nothing before
 // its end that ends the script otherwise.
 func endsWell(stmts []*syntax.Stmt) bool {
@@ -341,6 +600,8 @@ func judges(s *syntax.Stmt) bool {
 			switch c.Args[0].Lit() {
 			case "cd", "pushd", "popd", "echo", "printf", "cat", "ls", "pwd", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "set", "export", "unset", "shopt", "trap",
 				"sleep", "wait", "kill", "true", ":", "head", "tail", "wc", "sed", "sort", "uniq", "find", "date", "source", ".", "which", "command", "type", "local", "declare", "exit", "return", "read", "test", "[", "tee":
+			case "git", "go":
+				found = found || !looks(wordsOf(c))
 			default:
 				found = true
 			}
@@ -355,11 +616,27 @@ func tests(s *syntax.Stmt) bool {
 	found := false
 	syntax.Walk(s, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok {
-			found = found || isTest(c)
+			found = found || isTest(wordsOf(c))
 		}
 		return !found
 	})
 	return found && !s.Background
+}
+
+// hasRunner reports whether a runner of tests is called in a part of a script; a task of make
+// or npm may be anything, such as a server.
+func hasRunner(n syntax.Node) bool {
+	found := false
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && isTest(wordsOf(c)) {
+			words := wordsOf(c)
+			verb := append(words, "")[1]
+			task := slices.Contains([]string{"make", "just", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "mix", "swift", "composer", "rake", "cmake"}, words[0]) || verb == "run" || verb == "run-script"
+			found = found || !task || verb == "test" || verb == "check"
+		}
+		return !found
+	})
+	return found
 }
 
 // runs reports whether all that a statement has of such commands run the project's
@@ -367,34 +644,24 @@ func tests(s *syntax.Stmt) bool {
 func runs(s *syntax.Stmt) bool {
 	all := true
 	syntax.Walk(s, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && isTest(c) {
-			all = all && len(c.Args) > 1 && c.Args[1].Lit() == "run" && slices.Contains([]string{"go", "dotnet", "mix", "swift"}, c.Args[0].Lit())
+		if c, ok := n.(*syntax.CallExpr); ok && isTest(wordsOf(c)) {
+			words := wordsOf(c)
+			all = all && len(words) > 1 && words[1] == "run" && slices.Contains([]string{"go", "dotnet", "mix", "swift"}, words[0])
 		}
 		return all
 	})
 	return all
 }
 
-// wordsOf are the words of a command, without those of programs that only start another.
-func wordsOf(c *syntax.CallExpr) []string {
-	var words []string
-	for _, w := range c.Args {
-		words = append(words, quotes.Replace(w.Lit()))
-	}
-	for len(words) > 1 && slices.Contains([]string{"timeout", "time", "env", "npx", "nice", "exec", "bundle", "uv", "poetry", "python", "python3", "-m", "run"}, words[0]) {
-		words = words[1:]
-		for len(words) > 1 && words[0] != "" && (words[0][0] >= '0' && words[0][0] <= '9' || strings.Contains(words[0], "=")) {
-			words = words[1:]
+// isTest reports whether the words of a command test, build or lint.
+func isTest(words []string) bool {
+	if len(words) > 1 && (words[0] == "find" || words[0] == "xargs") {
+		for i := range words[1:] {
+			if isTest(words[i+1:]) {
+				return true
+			}
 		}
 	}
-	if len(words) > 0 {
-		words[0] = words[0][strings.LastIndexByte(words[0], '/')+1:]
-	}
-	return words
-}
-
-func isTest(c *syntax.CallExpr) bool {
-	words := wordsOf(c)
 	if len(words) == 0 {
 		return false
 	}
@@ -425,7 +692,7 @@ func substitutesTest(c *syntax.CallExpr) bool {
 	for _, w := range c.Args {
 		syntax.Walk(w, func(n syntax.Node) bool {
 			if inner, ok := n.(*syntax.CallExpr); ok {
-				found = found || isTest(inner)
+				found = found || isTest(wordsOf(inner))
 			}
 			return !found
 		})
@@ -457,49 +724,26 @@ func first(s *syntax.Stmt) string {
 	return "it"
 }
 
-// literalScript returns TEXT of sh -c TEXT, which runs without pipefail.
-func literalScript(c *syntax.CallExpr) (string, bool) {
-	if len(c.Args) < 3 {
-		return "", false
-	}
-	argv := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		var b strings.Builder
-		for _, p := range w.Parts {
-			switch x := p.(type) {
-			case *syntax.Lit:
-				b.WriteString(x.Value)
-			case *syntax.SglQuoted:
-				b.WriteString(x.Value)
-			case *syntax.DblQuoted:
-				for _, in := range x.Parts {
-					if l, ok := in.(*syntax.Lit); ok {
-						b.WriteString(l.Value)
-					}
-				}
-			}
-		}
-		argv[i] = b.String()
-	}
-	if argv[0] == "" {
-		return "", false
-	}
-	return shellScript(argv)
-}
-
 // unsetStrictness finds set +e and set +o pipefail.
 func unsetStrictness(file *syntax.File) string {
 	why := ""
 	syntax.Walk(file, func(n syntax.Node) bool {
 		c, ok := n.(*syntax.CallExpr)
-		if !ok || len(c.Args) < 2 || c.Args[0].Lit() != "set" {
+		if !ok || len(c.Args) < 2 {
 			return why == ""
 		}
-		for i, w := range c.Args[1:] {
-			switch l := w.Lit(); {
+		words := wordsOf(c)
+		if words[0] == "shopt" && slices.Contains(words, "pipefail") && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && strings.Contains(w, "u") }) {
+			why = "shopt -u pipefail"
+		}
+		if words[0] != "set" {
+			return why == ""
+		}
+		for i, l := range words[1:] {
+			switch {
 			case strings.HasPrefix(l, "+") && strings.Contains(l, "e"):
 				why = "set +e"
-			case l == "pipefail" && strings.HasPrefix(c.Args[i].Lit(), "+"):
+			case l == "pipefail" && strings.HasPrefix(words[i], "+"):
 				why = "set +o pipefail"
 			}
 		}
@@ -508,9 +752,13 @@ func unsetStrictness(file *syntax.File) string {
 	return why
 }
 
+// setsErrexit reports whether a statement asks bash to end a script where a command fails.
 func setsErrexit(s *syntax.Stmt) bool {
-	for _, w := range s.Cmd.(*syntax.CallExpr).Args[1:] {
-		if l := w.Lit(); strings.HasPrefix(l, "-") && strings.Contains(l, "e") {
+	if !strictness(s) {
+		return false
+	}
+	for _, l := range wordsOf(s.Cmd.(*syntax.CallExpr))[1:] {
+		if strings.HasPrefix(l, "-") && strings.Contains(l, "e") || l == "errexit" {
 			return true
 		}
 	}
