@@ -299,10 +299,10 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 	if r.Limit != "" {
 		return r.ID + " was ended for the limit of " + r.Limit
 	}
-	if end.exit != 0 && (!end.quoted || !meant(c)) {
+	if end.exit != 0 && (!end.quoted || !meant(c, r)) {
 		return fmt.Sprintf("%s ended with exit %d, and the check does not say that it should", r.ID, end.exit)
 	}
-	if end.exit == 0 && turnsRound(r) && !meant(c) {
+	if end.exit == 0 && turnsRound(r) && !meant(c, r) {
 		return r.ID + " passes where its tests fail, and the check does not say that they should"
 	}
 	claim := readRecord(r)
@@ -318,11 +318,21 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 // intent finds words that say that a command is meant to fail.
 var intent = pattern.New(`(?i)\b(as |is |was |the )?(expected|intended|intentional(ly)?|by design|as it should)\b|\breject(s|ed|ing)?\b|\brefus(es?|ed|ing|al)\b|\bnon-?zero\b|\b(must|should|has to|is meant to) (fail|exit|error|be refused)|\bfails? (on|without|before|at) (the )?(base|change|fix)\b|\bdenie[sd]\b|\breturns? an error\b|\berrors? out\b|\binvalid\b|\bexits? with\b`)
 
+// intentOfTests are those that say it of tests: "rejects" and "invalid" speak of the program.
+var intentOfTests = pattern.New(`(?i)\b(as |is |was |the )?(expected|intended|intentional(ly)?|by design|as it should)\b|\bnon-?zero\b|\b(must|should|has to|is meant to|ha(s|ve) to) (fail|exit|error|be red)|\bfails? (on|without|before|at|with|for|once|when|if)\b|\bmutants?\b|\bmutat(ed|ion)|\b(caught|catch(es)?|detect(s|ed)?|kill(s|ed)?|broken)\b`)
+
+// fieldNames are what a check calls its own fields, which say nothing of it.
+var fieldNames = pattern.New(`(?mi)\b(?:expected(?: vs\.?| versus)? actual|expected|actual)\W{0,3}:`)
+
 // unintended are words that say the contrary beside them.
 var unintended = pattern.New(`(?i)\b(un|not |n't |never )(expected|intended)`)
 
 // meant reports whether a check says that its command's failure is right.
-func meant(c report.AgentCheck) bool {
-	text := c.Title + "\n" + c.Remark + "\n" + c.Expected
-	return intent.MatchString(text) && !unintended.MatchString(text)
+func meant(c report.AgentCheck, r Record) bool {
+	text := fieldNames.ReplaceAllString(c.Title+"\n"+c.Remark+"\n"+c.Expected, "")
+	words := intent
+	if file, err := parseBash(recordText(r)); err == nil && hasRunner(file) {
+		words = intentOfTests
+	}
+	return words.MatchString(text) && !unintended.MatchString(text)
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ const (
 // A spelling is a command with what makes no difference taken away.
 type spelling struct {
 	key   string   // of the whole
+	shape string   // the commands in it and how they hang together, which quotes do not show in key
 	bare  string   // likewise, without any variables set before it
 	parts []string // keys of the simple commands and pipelines in it
 	raw   string
@@ -46,7 +48,8 @@ func readCommand(command string) spelling {
 		return s
 	}
 	s.parts, s.dirs = partKeys(file), firstDirs(file)
-	s.key = keyOf(trimmed(file, benign))
+	trimmed(file, benign)
+	s.key, s.shape = keyOf(file), shapeOf(file)
 	file, _ = parseBash(command) // trimmed changed the tree
 	s.bare = keyOf(trimmed(file, func(*syntax.Assign) bool { return true }))
 	return s
@@ -105,6 +108,24 @@ func keyOf(n syntax.Node) string {
 	return loose(b.String())
 }
 
+// shapeOf is which commands a tree has, and how they hang together: a text between quotes
+// that reads like commands has none.
+func shapeOf(file *syntax.File) string {
+	var b strings.Builder
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.BinaryCmd:
+			b.WriteString(x.Op.String() + " ")
+		case *syntax.Redirect:
+			b.WriteString(x.Op.String() + " ")
+		case syntax.Command, *syntax.CmdSubst, *syntax.ProcSubst:
+			fmt.Fprintf(&b, "%T ", x)
+		}
+		return true
+	})
+	return b.String()
+}
+
 var (
 	quotes   = strings.NewReplacer(`"`, "", "'", "", "\\\n", " ", "`", "")
 	looseEnd = pattern.New(`[;\s]+$`)
@@ -116,6 +137,11 @@ func loose(s string) string {
 	return looseEnd.ReplaceAllString(strings.Join(strings.Fields(quotes.Replace(s)), " "), "")
 }
 
+// folded folds blanks and leaves quotes, between which nothing is a command.
+func folded(s string) string {
+	return looseEnd.ReplaceAllString(strings.Join(strings.Fields(strings.ReplaceAll(s, "\\\n", " ")), " "), "")
+}
+
 // like compares a claim with a record. With cited, the claim may leave out the
 // middle of a long command.
 func (a Auditor) like(claim, ran spelling, cited bool) likeness {
@@ -123,6 +149,8 @@ func (a Auditor) like(claim, ran spelling, cited bool) likeness {
 		return different
 	}
 	switch {
+	case claim.key == ran.key && claim.shape != ran.shape:
+		return different
 	case claim.key == ran.key:
 		return same
 	case cited && abbreviates(claim.raw, ran.raw):
@@ -222,9 +250,9 @@ func abbreviates(claim, ran string) bool {
 	if len(pieces) < 2 || len(loose(pieces[0])) < 8 {
 		return false
 	}
-	text, first := loose(ran), true
+	text, first := folded(ran), true
 	for _, p := range pieces {
-		p = loose(p)
+		p = folded(p)
 		i := strings.Index(text, p)
 		if i < 0 || (first && i != 0) {
 			return false
