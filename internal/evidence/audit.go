@@ -42,6 +42,7 @@ type Audited struct {
 	Masked  bool     // the exit code of a record does not show how its command ended
 	Exit    int      // of the last record, as far as it is known
 	Own     bool     // one of the records is of the agent itself
+	Printed string   // the end of what was printed, where the check describes it in words that were not
 }
 
 // Audit answers one Audited a check, in order. An error means that an output
@@ -90,6 +91,9 @@ func (a Auditor) check(c report.AgentCheck) (Audited, error) {
 	if reason != "" { // another command of the same check was not found
 		got.Support, got.Reason = report.Absent, reason
 		return got, nil
+	}
+	if described(c, printed) {
+		got.Printed = printed.end()
 	}
 	if support, why := quoteSupport(c, printed); support != report.Supported {
 		got.Support, got.Reason = support, why

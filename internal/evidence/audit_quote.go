@@ -196,6 +196,28 @@ func quoteSupport(c report.AgentCheck, p printed) (report.Support, string) {
 	return report.Related, "no output is quoted and no evidence is cited"
 }
 
+// described reports whether a check cites what was printed and says in words of its own what
+// that was. Those words are the agent's: what a report shows is the record.
+func described(c report.AgentCheck, p printed) bool {
+	q := readQuote(c)
+	return len(q.lines) > 0 && !c.Quoted && len(c.EvidenceIDs) > 0 && !p.has(q)
+}
+
+// endMost bounds what end returns, in runes.
+const endMost = 2000
+
+// end is the end of what was printed.
+func (p printed) end() string {
+	text := strings.Trim(p.stdout+"\n"+p.stderr, "\n")
+	if text == "" {
+		return "(no output)"
+	}
+	if r := []rune(text); len(r) > endMost {
+		text = "… " + string(r[len(r)-endMost:])
+	}
+	return text
+}
+
 // missing returns the first line of a quote that was not printed, for the reason.
 func (q quote) missing(p printed) string {
 	text := p.stdout + "\n" + p.stderr

@@ -586,6 +586,22 @@ func TestAuditOwnRecords(t *testing.T) {
 	}
 }
 
+// What a check says of a cited output in words that were not printed is not shown as printed.
+func TestAuditDescribed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ output, want string }{
+		{"all 412 tests passed", "ok pkg/sum 0.012s"},
+		{"ok pkg/sum 0.012s", ""},
+		{"`ok pkg/sum 0.012s`", ""},
+	} {
+		text := "### Check: the suite\n**Command run:** `go test ./...`\n**Output observed:** " + tt.output + "\n**Evidence:** E1\n**Result: PASS**\n"
+		got, err := auditor([]ran{{command: "go test ./...", stdout: okLine}}).Audit(report.ParseAgentReport(text).Checks)
+		if err != nil || len(got) != 1 || got[0].Support != report.Supported || got[0].Printed != tt.want {
+			t.Errorf("%q: %+v %v, want %q shown", tt.output, got, err, tt.want)
+		}
+	}
+}
+
 // An output that cannot be read is a fault of ours and never a verdict.
 func TestAuditUnreadable(t *testing.T) {
 	t.Parallel()

@@ -82,6 +82,9 @@ func audit(c report.AgentCheck, a evidence.Audited) report.JudgedCheck {
 		Title: c.Title, Kind: report.KindAgent, Result: c.Result, Command: strings.Join(c.Commands, "\n"),
 		Evidence: a.Records, Support: a.Support, Reproduction: report.NotRun, Expected: c.Expected, Actual: c.Output,
 	}
+	if a.Printed != "" {
+		k.Actual = a.Printed
+	}
 	if a.Support == report.Absent {
 		k.Actual = "" // what is not in the log is struck out
 	}

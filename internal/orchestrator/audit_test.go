@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
 )
 
@@ -25,5 +26,14 @@ func TestAuditKnowsTheBase(t *testing.T) {
 		if !slices.Contains(known, base) {
 			t.Errorf("the base is known as %q, without %s", known, base)
 		}
+	}
+}
+
+// A check that cites what it describes shows what the log has, and not the description.
+func TestAuditShowsTheRecord(t *testing.T) {
+	t.Parallel()
+	c := report.AgentCheck{Title: "suite", Output: "all 412 tests passed", Result: report.ResultPass}
+	if got := audit(c, evidence.Audited{Support: report.Supported, Records: []string{"E1"}, Printed: "2 tests passed"}); got.Actual != "2 tests passed" {
+		t.Errorf("%q is shown", got.Actual)
 	}
 }
