@@ -33,11 +33,15 @@ type attempt struct {
 // Ask asks once.
 func (a *attempt) Ask(ctx context.Context, open func(*http.Response) error, on func(model.Delta)) error {
 	a.on = on
-	return a.m.stream(ctx, "chat/completions", a.body, open, a.take)
+	err := a.m.stream(ctx, "chat/completions", a.body, open, a.take)
+	if errors.Is(err, wire.ErrEnded) && a.finish != "" {
+		return nil // not all servers send [DONE]
+	}
+	return err
 }
 
-// take adds one event. A stream without a [DONE], or without a finish reason
-// before it, was cut.
+// take adds one event. A stream without a finish reason was cut, and so was one without a
+// [DONE] whose connection broke.
 func (a *attempt) take(data []byte) (done bool, err error) {
 	if !bytes.Equal(data, []byte("[DONE]")) {
 		return false, a.chunk(data)
@@ -173,10 +177,6 @@ func (a *attempt) Answer(whole bool) *model.Response {
 	default:
 		resp.Stop = model.StopEnd
 	}
-	if a.usage != nil {
-		resp.Usage = *a.usage
-	} else {
-		resp.Usage = wire.Guess(a.body, resp.Message)
-	}
+	resp.Usage = wire.Figures(a.usage, a.body, resp.Message)
 	return resp
 }

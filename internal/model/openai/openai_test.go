@@ -213,7 +213,7 @@ func TestAskedAgain(t *testing.T) {
 		{"the connection breaks", []http.HandlerFunc{broken(text("Hel")), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
 		{"no response at all", []http.HandlerFunc{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fine}, []time.Duration{750 * time.Millisecond}, "Hello."},
 		{"no finish reason", []http.HandlerFunc{stream(text("Hel")), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
-		{"no [DONE]", []http.HandlerFunc{cut(text("Hel"), finish("stop")), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
+		{"no [DONE], and the connection breaks", []http.HandlerFunc{broken(text("Hel"), finish("stop")), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
 		{"malformed chunk", []http.HandlerFunc{stream(text("Hel"), `{"choices":[{`), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
 		{"an error inside the stream", []http.HandlerFunc{stream(text("Hel"), `{"error":{"message":"overloaded","type":"server_error"}}`), fine}, []time.Duration{750 * time.Millisecond}, "Hel<reset>Hello."},
 	} {
@@ -243,6 +243,22 @@ func TestAskedAgain(t *testing.T) {
 				t.Errorf("records %+v", p.records)
 			}
 		})
+	}
+}
+
+// A whole answer is one without [DONE] as well, and figures of nothing are none.
+func TestServersThatSayLess(t *testing.T) {
+	t.Parallel()
+	zero := `{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}`
+	for _, answer := range []http.HandlerFunc{cut(text("Hello."), finish("stop")), stream(text("Hello."), finish("stop"), zero), stream(text("Hello."), finish("stop"), strings.ReplaceAll(zero, ":0", ":-5"))} {
+		p := serve(t, answer)
+		resp, err := p.model().Generate(t.Context(), conversation(), nil)
+		if err != nil || resp.Message.Text != "Hello." || resp.Stop != model.StopEnd || len(p.bodies) != 1 {
+			t.Fatalf("%+v %v after %d requests", resp, err, len(p.bodies))
+		}
+		if !resp.Usage.Estimated || resp.Usage.Input == 0 || resp.Usage.Output == 0 {
+			t.Errorf("usage %+v", resp.Usage)
+		}
 	}
 }
 

@@ -189,10 +189,6 @@ func (r *response) Answer(whole bool) *model.Response {
 		return resp
 	}
 	resp.Message.Calls, resp.Message.Kept, resp.Stop = r.calls, r.kept, r.stop
-	if r.usage != nil {
-		resp.Usage = *r.usage
-	} else {
-		resp.Usage = wire.Guess(r.body, resp.Message)
-	}
+	resp.Usage = wire.Figures(r.usage, r.body, resp.Message)
 	return resp
 }

@@ -86,6 +86,23 @@ func Guess(body []byte, m model.Message) model.Usage {
 	return model.Usage{Input: len(body) / 4, Output: out / 4, Estimated: true}
 }
 
+// Figures are the usage that a provider says, and an estimate of what it does not say or says
+// as nothing, as servers of one's own do: no limit would hold with it.
+func Figures(said *model.Usage, body []byte, m model.Message) model.Usage {
+	guess := Guess(body, m)
+	if said == nil {
+		return guess
+	}
+	u := *said
+	if u.Input <= 0 {
+		u.Input, u.Cached, u.Written, u.Estimated = guess.Input, 0, 0, true
+	}
+	if u.Output <= 0 {
+		u.Output, u.Estimated = guess.Output, u.Estimated || guess.Output > 0
+	}
+	return u
+}
+
 // Place is where in m the next part of an answer would stand, as Kept.At counts.
 func Place(text string, calls int) int {
 	if text == "" && calls == 0 {

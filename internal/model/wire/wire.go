@@ -259,6 +259,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// ErrEnded is a stream whose connection ended in good order before take said that it was done.
+var ErrEnded = errors.New("the stream broke off before its end")
+
 // Events passes the data of each server-sent event of r to take, until that is done.
 // It closes the body of r.
 func Events(r *http.Response, take func(data []byte) (done bool, err error)) error {
@@ -276,5 +279,5 @@ func Events(r *http.Response, take func(data []byte) (done bool, err error)) err
 	if err := stream.Err(); err != nil {
 		return fmt.Errorf("the stream broke off: %w", err)
 	}
-	return errors.New("the stream broke off before its end")
+	return ErrEnded
 }
