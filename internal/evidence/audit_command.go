@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -421,23 +422,58 @@ func benign(a *syntax.Assign) bool {
 	}, a.Name.Value)
 }
 
-// statusEchoed finds the exit code that a masked command printed itself, as in
-// cmd; echo "exit=$?". It counts only where the check quotes that line, and
-// only where the echo is the last thing the command does.
+// statusEchoed finds the exit codes that a masked command printed itself, as in
+// cmd; echo "exit=$?". They count only where the check quotes those lines, and only where
+// each thing that the command does is followed by one. The first that is not 0 is its exit.
 func statusEchoed(r Record, c report.AgentCheck, p printed) (int, bool) {
 	file, err := parseBash(recordText(r))
 	if err != nil || len(file.Stmts) < 2 {
 		return 0, false
 	}
-	last, ok := file.Stmts[len(file.Stmts)-1].Cmd.(*syntax.CallExpr)
-	if !ok || !printsOnly(last) || !readsStatus(last) || maskedStmts(file.Stmts[:len(file.Stmts)-1], false) != "" {
+	var echoes []*regexp.Regexp
+	for i := 0; i < len(file.Stmts); i++ {
+		s := file.Stmts[i]
+		if !judges(s) {
+			continue
+		}
+		if i+1 == len(file.Stmts) || maskedStmt(s, false) != "" {
+			return 0, false
+		}
+		i++
+		echo, ok := file.Stmts[i].Cmd.(*syntax.CallExpr)
+		if !ok || !printsOnly(echo) || !readsStatus(echo) {
+			return 0, false
+		}
+		var words []string
+		for _, w := range wordsOf(echo)[1:] {
+			words = append(words, strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(w, `\n`)), `\$x`, `\d+`))
+		}
+		line, err := regexp.Compile("^" + fold(strings.Join(words, " ")) + "$")
+		if err != nil { // it is not UTF-8
+			return 0, false
+		}
+		echoes = append(echoes, line)
+	}
+	if len(echoes) == 0 {
 		return 0, false
 	}
 	lines := strings.Split(p.stdout, "\n")
-	line := lines[len(lines)-1]
-	n, ok := lastNumber(line)
-	quoted := strings.Contains("\n"+fold(c.Output)+"\n", "\n"+line+"\n")
-	return n, ok && quoted
+	if len(echoes) == 1 { // what was printed before may look like it
+		lines = lines[len(lines)-1:]
+	}
+	exit, found := 0, 0
+	for _, line := range lines {
+		if !slices.ContainsFunc(echoes, func(e *regexp.Regexp) bool { return e.MatchString(line) }) {
+			continue
+		}
+		n, ok := lastNumber(line)
+		if found == len(echoes) || !ok || !echoes[found].MatchString(line) || !strings.Contains("\n"+fold(c.Output)+"\n", "\n"+line+"\n") {
+			return 0, false
+		}
+		exit = cmp.Or(exit, n)
+		found++
+	}
+	return exit, found == len(echoes)
 }
 
 // readsStatus reports whether a part of a command reads how the one before it ended.

@@ -526,8 +526,6 @@ func cannotFail(s *syntax.Stmt) bool {
 		switch words[0] {
 		case "true", ":", "echo", "printf", "cat", "ls", "pwd", "date", "sleep", "tail", "head", "wc", "unset", "export":
 			return words[0] != "echo" || len(words) > 1
-		case "wait":
-			return len(words) == 1
 		case "exit", "return":
 			return len(words) > 1 && words[1] == "0"
 		case "test", "[":

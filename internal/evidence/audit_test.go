@@ -79,6 +79,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	suite := []ran{{command: "go test ./...", stdout: okLine}}
 	broken := []ran{{command: "go test ./...", exit: 1, stdout: failText, stderr: "exit status 1\n"}}
+	const both = `go vet ./...; echo "vet=$?"; go test ./... | tail -1; echo "test=$?"`
 	tool := []ran{{command: "./tool -n -5", exit: 2, stderr: "error: n must be positive\n"}}
 	for _, tt := range []struct {
 		name   string
@@ -129,6 +130,8 @@ func TestAudit(t *testing.T) {
 		{"a failure as expected", broken, claim{title: "mutant", command: "go test ./...", output: "[E1] exit=1 duration=1s\n" + failText, extra: "**Expected:** exit 1. **Actual:** exit 1, as expected"}, report.Supported, ""},
 		{"quotes of arguments differ", []ran{{command: `go test -run 'A|B' ./... && echo "x; y"`, stdout: "x; y\n"}}, claim{command: `go test -run "A|B" ./... && echo 'x; y'`, output: "x; y"}, report.Supported, ""},
 		{"the exit echoed by the command", []ran{{command: `./tool -n -5; echo "exit=$?"`, stdout: "exit=2\n", stderr: "error: n\n"}}, claim{title: "rejects negative n", command: `./tool -n -5; echo "exit=$?"`, output: "error: n\nexit=2"}, report.Supported, ""},
+		{"each exit echoed by the command", []ran{{command: both, stdout: "vet=0\n" + okLine + "test=0\n"}}, claim{command: both, output: "vet=0\n" + okLine + "test=0"}, report.Supported, ""},
+		{"each exit echoed, one as it should be", []ran{{command: "./t -5; echo exit=$?; ./t 1; echo exit=$?", stdout: "exit=2\n3\nexit=0\n"}}, claim{title: "rejects -5", command: "./t -5; echo exit=$?; ./t 1; echo exit=$?", output: "exit=2\n3\nexit=0"}, report.Supported, ""},
 		{"cited, command shortened", []ran{{command: "python3 - <<'EOF'\nimport sum\nprint(sum.add(1, 2))\nEOF", stdout: "3\n"}}, claim{command: "python3 - <<'EOF'\n...\nEOF", output: "3", extra: "**Evidence:** E1"}, report.Supported, ""},
 		{"cited, no command", suite, claim{output: okLine, extra: "**Evidence:** E1"}, report.Supported, ""},
 		{"cited, no output", suite, claim{command: "go test ./...", extra: "**Evidence:** E1"}, report.Supported, ""},
@@ -150,6 +153,10 @@ func TestAudit(t *testing.T) {
 		{"failing tests turned round", []ran{{command: "! go test ./...", stdout: failText}}, claim{command: "! go test ./...", extra: "**Evidence:** E1"}, report.Related, "passes where its tests fail"},
 		{"a failure beside what is expected", broken, claim{title: "tests pass", command: "go test ./...", output: "[E1] exit=1 duration=1s\n" + failText, extra: "**Expected:** all tests pass"}, report.Related, "ended with exit 1"},
 		{"tests that fail for invalid input", broken, claim{title: "invalid input is handled", command: "go test ./...", output: "[E1] exit=1 duration=1s\n" + failText}, report.Related, "ended with exit 1"},
+		{"each exit echoed, one of them a failure", []ran{{command: both, stdout: "vet=1\n" + okLine + "test=0\n"}}, claim{command: both, output: "vet=1\n" + okLine + "test=0"}, report.Related, "ended with exit 1"},
+		{"each exit echoed, one not quoted", []ran{{command: both, stdout: "vet=1\n" + okLine + "test=0\n"}}, claim{command: both, output: okLine + "test=0"}, report.Related, "hides its exit"},
+		{"each exit echoed, and more of them than there are", []ran{{command: both, stdout: "vet=0\nvet=1\n" + okLine + "test=0\n"}}, claim{command: both, output: "vet=0\n" + okLine + "test=0"}, report.Related, "hides its exit"},
+		{"an exit echoed behind something else", []ran{{command: "go test ./...; ls; echo exit=$?", stdout: "a.go\nexit=0\n"}}, claim{command: "go test ./...; ls; echo exit=$?", output: "a.go\nexit=0"}, report.Related, "hides its exit"},
 		{"|| true", []ran{{command: "go test ./... || true", stdout: failText}}, claim{command: "go test ./... || true", output: "FAIL"}, report.Related, "hides its exit"},
 		{"; true", []ran{{command: "go test ./...; true", stdout: okLine}}, claim{command: "go test ./...; true", output: okLine}, report.Related, "hides its exit"},
 		{"|| echo", []ran{{command: "go test ./... || echo failed", stdout: okLine}}, claim{command: "go test ./... || echo failed", output: okLine}, report.Related, "hides its exit"},
@@ -550,6 +557,12 @@ func TestAuditHidden(t *testing.T) {
 			"go build -o app . && (./app & sleep 1; curl -fs localhost:1)",
 			"go build -o app . && { ./app & sleep 1; curl -fs localhost:1 | grep -q x; rc=$?; kill %1; exit $rc; }",
 			"command -v pytest && pytest -q",
+			"./srv & sleep 1; curl -fs localhost:1; kill %1; wait",
+			"cd web && npm run dev > dev.log 2>&1 & sleep 3; curl -fs localhost:3000 | grep -q title",
+			"go test -run TestX ./... 2>&1 | grep -E 'PASS|FAIL|ok'",
+			"diff <(./old 1) <(./new 1) && echo same",
+			"cat > main_test.go <<'E'\npackage x\nfunc f() { exec(`true`) }\nE\ngo test ./...",
+			"python3 - <<'E'\nimport subprocess\nr = subprocess.run(['pytest', '-q'])\nassert r.returncode == 0\nE",
 			"seq 5 | xargs -I{} go test ./...",
 			"fail=0; for i in 1 2; do go test ./... || fail=1; done; exit $fail",
 			"rc=0; go test ./a || rc=1; go test ./b || rc=1; exit $rc",
