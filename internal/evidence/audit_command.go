@@ -427,7 +427,7 @@ func benign(a *syntax.Assign) bool {
 // each thing that the command does is followed by one. The first that is not 0 is its exit.
 func statusEchoed(r Record, c report.AgentCheck, p printed) (int, bool) {
 	file, err := parseBash(recordText(r))
-	if err != nil || len(file.Stmts) < 2 {
+	if err != nil || len(file.Stmts) < 2 || expand(file, 0) != "" {
 		return 0, false
 	}
 	var echoes []*regexp.Regexp

@@ -29,12 +29,12 @@ func maskOf(r Record) string {
 	return maskedScript(file)
 }
 
-// maskedScript looks at a script of its own. It changes its tree.
+// maskedScript looks at a script. It changes its tree.
 func maskedScript(file *syntax.File) string {
-	if why := unsetStrictness(file); why != "" {
+	if why := expand(file, 0); why != "" {
 		return why
 	}
-	if why := expand(file); why != "" {
+	if why := unsetStrictness(file); why != "" {
 		return why
 	}
 	if why := maskedWords(file); why != "" {
@@ -90,18 +90,6 @@ func maskedStrict(s *syntax.Stmt) string {
 func maskedStmt(s *syntax.Stmt, strict bool) string {
 	if s.Background || s.Coprocess {
 		return "it runs in the background"
-	}
-	if file, pipefail := inner(s); file != nil {
-		if !pipefail && hasRunner(file) && hasPipe(file) {
-			return "a pipe without pipefail"
-		}
-		if why := maskedScript(file); why != "" {
-			return why
-		}
-		if c, ok := s.Cmd.(*syntax.CallExpr); ok && hasRunner(file) && wordsOf(c)[0] == "script" && !slices.ContainsFunc(wordsOf(c), statusReturned.MatchString) {
-			return "script ends with 0 without -e"
-		}
-		return ""
 	}
 	switch x := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
@@ -391,7 +379,7 @@ func tallied(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 	}
 	switch x := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		return x.Op == syntax.OrStmt && maskedStmt(x.X, false) == "" && notes(x.Y)
+		return x.Op == syntax.OrStmt && single(x.X) && notes(x.Y)
 	case *syntax.IfClause:
 		for c := x; c != nil; c = c.Else {
 			if slices.ContainsFunc(c.Then, notes) {
@@ -402,6 +390,21 @@ func tallied(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 		return all(x.Do)
 	case *syntax.Block:
 		return all(x.Stmts)
+	}
+	return false
+}
+
+// single reports whether a statement is one command or one pipe.
+func single(s *syntax.Stmt) bool {
+	switch x := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return x.Op == syntax.Pipe || x.Op == syntax.PipeAll
+	case *syntax.Block:
+		return len(x.Stmts) == 1 && single(x.Stmts[0])
+	case *syntax.Subshell:
+		return len(x.Stmts) == 1 && single(x.Stmts[0])
 	}
 	return false
 }
@@ -513,9 +516,6 @@ func builds(words []string) bool {
 func cannotFail(s *syntax.Stmt) bool {
 	if s.Negated {
 		return first(s) == "false"
-	}
-	if file, _ := inner(s); file != nil {
-		return len(file.Stmts) > 0 && cannotFail(file.Stmts[len(file.Stmts)-1])
 	}
 	switch x := s.Cmd.(type) {
 	case *syntax.CallExpr:

@@ -130,9 +130,38 @@ const (
 	maxAdds = 50_000
 )
 
-// expand puts the bodies of a script's functions where they are called, and returns what
-// makes the exit code of a command mean nothing: a function, an alias or a trap of its own.
-func expand(file *syntax.File) string {
+// maxNested is how deep scripts for other shells are read.
+const maxNested = 8
+
+// opened puts the script that a statement gives to another shell in its place, and returns what
+// hides the exit code there.
+func opened(s *syntax.Stmt, depth int) string {
+	file, pipefail := inner(s)
+	if file == nil {
+		return ""
+	}
+	if depth == maxNested {
+		return "scripts within scripts are too deep to be read"
+	}
+	if hasRunner(file) {
+		if !pipefail && hasPipe(file) {
+			return "a pipe without pipefail"
+		}
+		if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+			if words := wordsOf(c); words[0] == "script" && !slices.ContainsFunc(words, statusReturned.MatchString) {
+				return "script ends with 0 without -e"
+			}
+		}
+	}
+	why := expand(file, depth+1)
+	s.Cmd, s.Redirs = &syntax.Subshell{Stmts: file.Stmts}, nil
+	return why
+}
+
+// expand puts the bodies of a script's functions and the scripts for other shells where they
+// are called, and returns what makes the exit code of a command mean nothing: a function, an
+// alias or a trap of its own.
+func expand(file *syntax.File, depth int) string {
 	bodies, left, why := map[string]*syntax.Stmt{}, maxAdds, ""
 	aliases := false
 	var visit func(n syntax.Node) bool
@@ -140,6 +169,10 @@ func expand(file *syntax.File) string {
 		s, ok := n.(*syntax.Stmt)
 		if !ok {
 			return true
+		}
+		if hides := opened(s, depth); hides != "" {
+			why = hides
+			return false
 		}
 		switch x := s.Cmd.(type) {
 		case *syntax.FuncDecl:

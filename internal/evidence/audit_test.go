@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -576,6 +577,21 @@ func TestAuditHidden(t *testing.T) {
 			if why := maskOf(Record{Command: command}); (why != "") != want {
 				t.Errorf("maskOf(%q) = %q, want masked %v", command, why, want)
 			}
+		}
+	}
+	nested := ""
+	for i := range 200 {
+		nested = fmt.Sprintf("bash <<E%d\n%s\nE%d", i, nested, i)
+	}
+	for _, hostile := range []string{
+		nested, strings.Repeat("{ ", 400) + "go test ./..." + strings.Repeat(" || x=1; ls; }", 400),
+		"set -e; " + strings.Repeat("{ if a; then b; fi; ", 200) + "go test ./..." + strings.Repeat("; ls; }", 200),
+		strings.Repeat("a || ", 5000) + "go test ./...", strings.Repeat("bash -c 'a' && ", 2000) + "go test ./...",
+	} {
+		began := time.Now()
+		maskOf(Record{Command: hostile})
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%.40q is read for %s", hostile, took)
 		}
 	}
 	if maskOf(Record{Command: "f() { true; }; " + strings.Repeat("g() { f; f; }; f() { g; g; }; ", 300) + "f; go test ./..."}) != "" {
