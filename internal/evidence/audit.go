@@ -275,6 +275,8 @@ func (a Auditor) doubt(c report.AgentCheck, m match, p printed) (reason string, 
 	switch {
 	case m.fault != "":
 		return m.fault, false
+	case c.Result == report.ResultPass && saysOnly(r):
+		return r.ID + " runs nothing: it prints what it was given", false
 	case m.how == part:
 		return fmt.Sprintf("%s is only a part of, or more than, what %s ran", short(strings.Join(c.Commands, "; ")), r.ID), false
 	}

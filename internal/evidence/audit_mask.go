@@ -162,6 +162,40 @@ func runsForValue(c *syntax.CallExpr) bool {
 	})
 }
 
+// saysOnly reports whether a record's command prints words of its own, or nothing, and looks at
+// nothing else.
+func saysOnly(r Record) bool {
+	file, err := parseBash(recordText(r))
+	if err != nil || len(file.Stmts) == 0 {
+		return false
+	}
+	only := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.CallExpr:
+			words := wordsOf(x)
+			if len(words) == 0 {
+				return only
+			}
+			switch words[0] {
+			case "true", ":", "exit", "sleep":
+			case "echo", "printf":
+				only = only && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.ContainsAny(w, "*?[") || strings.Contains(w, "$x") })
+			case "cat":
+				only = only && len(words) == 1
+			default:
+				only = false
+			}
+		case *syntax.Redirect:
+			only = only && (x.Hdoc != nil || x.Op == syntax.WordHdoc || x.Op == syntax.DplOut)
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.TestClause, *syntax.ArithmCmd, *syntax.FuncDecl:
+			only = false
+		}
+		return only
+	})
+	return only
+}
+
 // turnsRound reports whether a record's command passes where a runner of tests fails.
 func turnsRound(r Record) bool {
 	file, err := parseBash(recordText(r))
