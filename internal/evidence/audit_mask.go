@@ -565,7 +565,6 @@ func cannotFail(s *syntax.Stmt) bool {
 		case "test", "[":
 			return constant(words[1:])
 		}
-		return looks(words)
 	case *syntax.TestClause, *syntax.ArithmCmd:
 		return fixed.MatchString(keyOf(s))
 	case *syntax.BinaryCmd:
