@@ -50,7 +50,7 @@ func maskedStmts(stmts []*syntax.Stmt, strict bool) string {
 		return ""
 	}
 	for i, s := range stmts[:len(stmts)-1] {
-		strict = strict || setsErrexit(s)
+		strict = (strict || setsErrexit(s)) && !unsetsErrexit(s)
 		behind := stmts[i+1:]
 		if s.Background && hasRunner(s) && !waited(behind) {
 			return "it runs in the background"
@@ -470,8 +470,10 @@ func readBehind(s *syntax.Stmt, behind []*syntax.Stmt) bool {
 			names[a.Name.Value] = true
 		}
 	}
+	strict := false
 	for i, b := range behind {
-		if !stops(b) && (i < len(behind)-1 || cannotFail(b)) {
+		strict = (strict || setsErrexit(b)) && !unsetsErrexit(b)
+		if !stops(b) && (!strict && i < len(behind)-1 || cannotFail(b)) {
 			continue
 		}
 		found := false
@@ -755,9 +757,22 @@ func first(s *syntax.Stmt) string {
 	return "it"
 }
 
-// unsetStrictness finds set +e and set +o pipefail.
+// unsetsErrexit reports whether a statement is set +e.
+func unsetsErrexit(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 1 && c.Args[0].Lit() == "set" && slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool {
+		return strings.HasPrefix(w.Lit(), "+") && strings.Contains(w.Lit(), "e")
+	})
+}
+
+// unsetStrictness finds set +o pipefail, and within other commands set +e where errexit was set
+// before: bash does not set it by itself.
 func unsetStrictness(file *syntax.File) string {
-	why := ""
+	why, errexit := "", false
+	seen := map[syntax.Node]bool{}
+	for _, s := range file.Stmts {
+		seen[s.Cmd] = unsetsErrexit(s)
+	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		c, ok := n.(*syntax.CallExpr)
 		if !ok || len(c.Args) < 2 {
@@ -772,7 +787,9 @@ func unsetStrictness(file *syntax.File) string {
 		}
 		for i, l := range words[1:] {
 			switch {
-			case strings.HasPrefix(l, "+") && strings.Contains(l, "e"):
+			case strings.HasPrefix(l, "-") && strings.Contains(l, "e"), l == "errexit" && words[i] == "-o":
+				errexit = true
+			case errexit && !seen[c] && (strings.HasPrefix(l, "+") && strings.Contains(l, "e") || l == "errexit"):
 				why = "set +e"
 			case l == "pipefail" && strings.HasPrefix(words[i], "+"):
 				why = "set +o pipefail"
