@@ -4,12 +4,19 @@ package arms
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -81,10 +88,36 @@ func (a *Arm) Lay(ctx context.Context) error {
 	if err := tree.Overlay(ctx, a.commit, a.Files); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(a.Files, native.BuildsBeside) {
+		if err := a.renew(tree.Dir); err != nil {
+			return err
+		}
+	}
 	if err := a.layCut(ctx); err != nil || len(a.Left) == 0 {
 		return err
 	}
 	return a.takeOut(ctx, slices.Sorted(maps.Keys(a.Left)))
+}
+
+// renew makes all files of the side newer than what its build made of them: make would take a program
+// that other rules made for one that the arm's made. They have one time, as git gives them.
+func (a *Arm) renew(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("arm: %w", err)
+	}
+	defer root.Close()
+	now := time.Now()
+	for _, f := range a.on.Sides.Plans[a.Side].Files {
+		name := filepath.FromSlash(f)
+		if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := root.Chtimes(name, now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("arm: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close leaves the side as it was prepared.

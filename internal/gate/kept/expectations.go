@@ -248,6 +248,11 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	if t, ok := k.on.Sides.Suites[results.Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
 		x.Evidence = append(x.Evidence, t.Evidence)
 	}
+	if e.built != nil {
+		x.Path = e.built.Path
+		x.Line, x.Old, x.New = k.hunkOf(ctx, *e.built, e.id, e.output)
+		return x
+	}
 	want := map[compare.Class]compare.FileClass{
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]

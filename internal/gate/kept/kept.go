@@ -96,6 +96,7 @@ type examined struct {
 	beside   bool // the files of tests that are touched have nothing to do with it, but that they run in its process
 	detected bool // it does not start as the base calls it, and runs as it is detected in the arm
 	made     []compare.FileClass
+	built    *sides.Touch // it holds only where this file says how it is built
 }
 
 // A keeper is the third arm: what passes on the base must pass with the base's
@@ -125,11 +126,17 @@ const maxTogether = 2 * time.Minute
 // together says whether the tests of one file can reach all others of a command: in its
 // process; and of a change from outside, which may mean to, by what processes leave as well.
 func (k *keeper) together() func(ecosystem.Command) bool {
+	took := k.took()
+	return func(c ecosystem.Command) bool { return k.in.Untrusted || took <= maxTogether && !c.Results.Apart }
+}
+
+// took is how long the head's tests took.
+func (k *keeper) took() time.Duration {
 	var took time.Duration
 	for _, s := range k.on.Executor.Steps.Of(results.StageTest, results.Head) {
 		took += s.Duration
 	}
-	return func(c ecosystem.Command) bool { return k.in.Untrusted || took <= maxTogether && !c.Results.Apart }
+	return took
 }
 
 // passing are the tests that pass on the base and do not give both results: there, or as the base has
@@ -184,7 +191,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.forward, k.recover, k.aside, k.confirm, k.attribute, k.looks, k.shipped, k.headOverBase, k.strangers} {
+	for _, step := range []func(context.Context) error{k.forward, k.recover, k.aside, k.confirm, k.attribute, k.looks, k.shipped, k.described, k.headOverBase, k.strangers} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -133,3 +133,20 @@ func (r *Reader) cmakeFiles(side results.Side, touches []Touch) map[string][]byt
 	}
 	return out
 }
+
+// BuildFiles are the files outside of folders of tests that say how C and C++ are built, and that both
+// sides have otherwise.
+func (r *Reader) BuildFiles() []Touch {
+	var out []Touch
+	for _, f := range r.Change.Files {
+		if v := r.Texts[f.Path]; v.Base != nil && v.Head != nil && native.SaysFlags(f.Path) {
+			out = append(out, Touch{Class: compare.Support, Path: f.Path, File: f, Put: workspace.Put{Path: f.Path, From: r.Base.Commit}})
+		}
+	}
+	return out
+}
+
+// BuiltBy says whether a test is one of the project that such a file builds.
+func (r *Reader) BuiltBy(t Touch, id results.ID, eco string) bool {
+	return eco == native.Name && id.Command == "" && ecosystem.Inside(id.Unit, t.Path)
+}

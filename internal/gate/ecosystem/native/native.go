@@ -47,12 +47,13 @@ func cClasses() ecosystem.ClassTable {
 	}
 }
 
-const cEcosystemName = "C/C++"
+// Name is what the ecosystem is called.
+const Name = "C/C++"
 
 // New is C and C++ built with CMake, Meson or Autotools.
 func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
-		Name: cEcosystemName, Units: "C/C++ projects", Bound: true,
+		Name: Name, Units: "C/C++ projects", Bound: true,
 		Programs:   strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
 		Find:       findCProjects,
 		Classes:    cClasses(),

@@ -26,7 +26,7 @@ func DeclaresTests(name string) string {
 	if declaredTests[path.Base(name)] == nil {
 		return ""
 	}
-	return cEcosystemName
+	return Name
 }
 
 // DeclaredScripts are the scripts that the tests of such a file run, as it names them: from its
