@@ -84,7 +84,7 @@ func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGro
 		return nil, nil
 	}
 	c.Stage = StageMutation
-	g := &testGroup{command: c, builds: m.rebuilding(c)}
+	g := &testGroup{command: c, builds: m.in.rebuilding(c)}
 	if m.in.Apart && !bound(c) {
 		if same, err := m.inCopy(ctx, g); err != nil || same {
 			return g, err
@@ -158,12 +158,12 @@ func (m *mutator) asBefore(c ecosystem.Command, now Suite) bool {
 
 // rebuilding are the build commands that have to be run before changed code is
 // tested: those of the same folder.
-func (m *mutator) rebuilding(c ecosystem.Command) []ecosystem.Command {
+func (s *Subject) rebuilding(c ecosystem.Command) []ecosystem.Command {
 	var out []ecosystem.Command
 	if c.Results != nil && !c.Results.Rebuild {
 		return nil
 	}
-	for _, b := range m.in.Build {
+	for _, b := range s.Build {
 		if b.Unit == c.Unit && (b.Eco == c.Eco || c.Eco == "") {
 			out = append(out, b)
 		}

@@ -56,6 +56,12 @@ func (r *check) plant(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if files[0].Ends {
+			if err := r.judgeEnded(ctx, p, suite, done); err != nil {
+				return err
+			}
+			continue
+		}
 		missed := r.judgePlanted(p, suite, done)
 		if len(missed) == 0 {
 			continue
@@ -89,6 +95,9 @@ func (r *check) plantsFor(ctx context.Context, c ecosystem.Command, name string)
 		return c, nil, "its files cannot be run by themselves"
 	}
 	run, files = c.Results.Plant(c, r.placesFor(ctx, Head, c, name))
+	files = slices.DeleteFunc(files, func(f ecosystem.Planted) bool { // the change may have its program end otherwise
+		return f.Ends && slices.Contains(r.in.Change.Paths(), f.Path)
+	})
 	return run, files, "none of its test files is of a known style"
 }
 
@@ -195,6 +204,9 @@ func (r *check) runPlanted(ctx context.Context, side Side, p planting, done *Bel
 	}
 	dir, n := r.in.tree(side).Dir, p.run
 	n.Stage, n.Name, n.Timeout = StageMutation, p.c.Label(), r.in.StepLimit
+	if p.files[0].Ends {
+		n = afterBuilds(n, r.in.rebuilding(p.c), "")
+	}
 	before, err := layPlanted(dir, p.files)
 	if err != nil {
 		return nil, err
@@ -249,6 +261,40 @@ func (r *check) judgePlanted(p planting, suite Suite, done *Believed) (missed []
 		r.in.NotCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", results.Plural(len(unseen), "a file", "some files"))
 	}
 	return missed
+}
+
+// judgeEnded decides about programs of tests that end as failures: what passes yet on the head, and
+// fails so on the base, reports nothing there.
+func (r *check) judgeEnded(ctx context.Context, p planting, suite Suite, done *Believed) error {
+	passing := func(of Suite) (out []ID) {
+		for id, t := range of {
+			if id.Unit == p.c.Unit && id.Test != "" && t.Status == Passed {
+				out = append(out, id)
+			}
+		}
+		return out
+	}
+	if !results.AnyRan(suite) {
+		r.in.NotCoveredOnce("whether the suite reports failures: programs of %q that must fail are not built", p.c.Label())
+		return nil
+	}
+	left := passing(suite)
+	if len(left) == 0 {
+		done.Planted += len(p.files)
+		return nil
+	}
+	base, err := r.runPlanted(ctx, Base, r.onBase(ctx, p), done)
+	if err != nil {
+		return err
+	}
+	done.Planted += len(p.files)
+	for _, id := range left {
+		if base[id].Status == Failed {
+			done.Missed = append(done.Missed, id.String())
+		}
+	}
+	slices.Sort(done.Missed)
+	return nil
 }
 
 // onBase are the files of a planting as they are laid into the base: made of its own test

@@ -32,6 +32,7 @@ type Planted struct {
 	Package string // of its results, as in [results.ID].Package
 	Text    string // the whole file
 	Types   string // the file it was made from, where its tests are compiled and never run
+	Ends    bool   // it is a program of tests that ends as a failure, and has no test of the name
 }
 
 // A Planter makes tests that must fail from test files of one style.

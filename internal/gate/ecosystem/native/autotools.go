@@ -87,7 +87,7 @@ func autotoolsProject(s *ecosystem.Survey, dir, file string) ecosystem.Project {
 		` 2>&1; status=$?; find . -name test-suite.log -exec sed 's/^/| /' {} +; exit $status`)
 	t.Text = text
 	t.Results = &ecosystem.Results{
-		Name: "text of Automake's tests", Rebuild: true,
+		Name: "text of Automake's tests", Rebuild: true, Plant: plant,
 		Collect: results.TextByFile(results.ParseAutomake),
 		Narrow:  func(c ecosystem.Command, _ ecosystem.Part) (ecosystem.Command, bool) { return c, false },
 	}

@@ -187,7 +187,7 @@ func cmakeProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	}
 	t := ecosystem.Command{Stage: results.StageTest, Unit: dir}.Reporting(text(""))
 	t.Results = &ecosystem.Results{
-		Name: "JUnit XML of ctest", Collect: results.NumberedGroups(results.ParseCTest), Rebuild: true,
+		Name: "JUnit XML of ctest", Collect: results.NumberedGroups(results.ParseCTest), Rebuild: true, Plant: plant,
 		Narrow: func(c ecosystem.Command, _ ecosystem.Part) (ecosystem.Command, bool) { return c, false },
 		Probe: func(c ecosystem.Command, _ ecosystem.Probing) (ecosystem.Command, string) {
 			d := c.Reporting(text(" --schedule-random --repeat until-fail:2"))
@@ -231,7 +231,7 @@ func mesonProject(s *ecosystem.Survey, dir string) ecosystem.Project {
 	t = t.Reporting(text + "; status=$?; { cat " + cBuild + "/meson-logs/testlog.junit.xml; sed -n '" + mesonExpected + "' " + cBuild + `/meson-logs/testlog.json; } > "$RESULTS"; exit $status`)
 	t.Text = text
 	t.Results = &ecosystem.Results{
-		Name: "JUnit XML of meson", Collect: results.NumberedGroups(results.ParseMeson), Rebuild: true,
+		Name: "JUnit XML of meson", Collect: results.NumberedGroups(results.ParseMeson), Rebuild: true, Plant: plant,
 		Narrow: func(c ecosystem.Command, _ ecosystem.Part) (ecosystem.Command, bool) { return c, false },
 	}
 	p.Test = []ecosystem.Command{t}
