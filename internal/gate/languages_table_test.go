@@ -172,7 +172,7 @@ func cTests(names []string) string {
 
 func cmakeLanguage() language {
 	return language{
-		name: "cmake", noticed: 1, unplanted: true, tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
+		name: "cmake", noticed: 1, tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
 		files: map[string]string{
 			"CMakeLists.txt":   "cmake_minimum_required(VERSION 3.10)\nproject(m C)\nenable_testing()\nadd_library(m math.c)\nadd_subdirectory(tests)\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -190,7 +190,7 @@ func cmakeLanguage() language {
 
 func mesonLanguage() language {
 	return language{
-		name: "meson", noticed: 1, unplanted: true, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
+		name: "meson", noticed: 1, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
 		files: map[string]string{
 			"meson.build":      "project('m', 'c')\nm = static_library('m', 'math.c')\nsubdir('tests')\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -216,7 +216,7 @@ func automakeLanguage() language {
 		files["tests/"+n+".sh"] = "#!/bin/sh\nexec ./all_test " + n + "\n"
 	}
 	return language{
-		name: "automake", noticed: 1, unplanted: true, tools: []string{"autoreconf", "automake", "make", "gcc"}, src: "math.c", test: "tests/Makefile.am",
+		name: "automake", noticed: 1, tools: []string{"autoreconf", "automake", "make", "gcc"}, src: "math.c", test: "tests/Makefile.am",
 		files:  files,
 		source: cSource,
 		tests: func(names ...string) string {
