@@ -208,7 +208,7 @@ var longScenarios = []string{
 	"workflow_matrix_honest_node", "hidden_without_file_cmake", "renamed_without_file_cmake", "renamed_gtest_cmake", "tree_of_tests_python", "moved_tests_project_python",
 	"tree_of_tests_named_python", "tree_of_tests_stem_node_untrusted", "lenient_mocha_untrusted",
 	"fetched_cmake", "nameless_rspec", "umbrella_elixir", "lenient_vitest_untrusted", "mocha_behaviour_setup", "environment_gone_exit_python", "environment_gone_python", "environment_new_python",
-	"described_honest_cmake_untrusted", "planted_cmake",
+	"described_automake_untrusted", "described_honest_cmake_untrusted", "planted_cmake",
 }
 
 // leavesScenario says whether make test leaves a scenario out.

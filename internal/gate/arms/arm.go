@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -88,7 +87,7 @@ func (a *Arm) Lay(ctx context.Context) error {
 	if err := tree.Overlay(ctx, a.commit, a.Files); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(a.Files, native.BuildsBeside) {
+	if slices.ContainsFunc(a.Files, sides.BuildsBeside) {
 		if err := a.renew(tree.Dir); err != nil {
 			return err
 		}

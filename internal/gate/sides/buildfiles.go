@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -150,3 +151,10 @@ func (r *Reader) BuildFiles() []Touch {
 func (r *Reader) BuiltBy(t Touch, id results.ID, eco string) bool {
 	return eco == native.Name && id.Command == "" && ecosystem.Inside(id.Unit, t.Path)
 }
+
+// besides are files by which Autotools build beside the sources, where make takes what it made before
+// by its time alone, whatever the rules were.
+var besides = pattern.New(`^(?:Makefile\.(?:am|in)|.*\.am|configure\.(?:ac|in)|.*\.m4)$`)
+
+// BuildsBeside says whether a file says how Autotools build beside the sources.
+func BuildsBeside(name string) bool { return besides.MatchString(path.Base(name)) }

@@ -17,13 +17,6 @@ func SaysFlags(name string) bool {
 	return buildSays.MatchString(path.Base(name)) && !isCTest(name)
 }
 
-// besides are files by which Autotools build beside the sources, where make takes what it made before
-// by its time alone, whatever the rules were.
-var besides = pattern.New(`^(?:Makefile\.(?:am|in)|.*\.am|configure\.(?:ac|in)|.*\.m4)$`)
-
-// BuildsBeside says whether a file says how Autotools build beside the sources.
-func BuildsBeside(name string) bool { return besides.MatchString(path.Base(name)) }
-
 // libcName are names of the C library and of the language by which tests judge, and macros of
 // libraries for tests.
 const libcName = `(?:(?:str|mem|wcs|wmem)n?(?:case)?cmp|bcmp|str(?:n?len|coll|n?str|casestr|r?chr|c?spn)|wcs(?:len|coll|str)` +
