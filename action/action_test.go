@@ -214,12 +214,13 @@ func TestReadInputs(t *testing.T) {
 	env := map[string]string{
 		"INPUT_GITHUB-TOKEN": "t", "INPUT_API_KEY": "k", "INPUT_TIMEOUT": "soon", "INPUT_MAX-TOKENS": "-1", "INPUT_CHECK": "perhaps",
 		"INPUT_WORKING-DIRECTORY": "services/../..", "INPUT_COMMENT": "false", "INPUT_SANDBOX": "strict", "INPUT_AGENTS": "review, scout",
+		"INPUT_ARTIFACT-NAME": "ycbot-services/api",
 	}
 	in, err := ReadInputs(func(name string) string { return env[name] })
 	if in.Token != "t" || in.APIKey != "k" || in.Comment != "off" || len(in.Agents) != 2 {
 		t.Errorf("%+v", in)
 	}
-	for _, name := range []string{"timeout", "max-tokens", "check", "sandbox", "working-directory"} {
+	for _, name := range []string{"timeout", "max-tokens", "check", "sandbox", "working-directory", "artifact-name"} {
 		if err == nil || !strings.Contains(err.Error(), "input "+name+": ") {
 			t.Errorf("%s is not named: %v", name, err)
 		}

@@ -45,7 +45,7 @@ func ReadInputs(getenv func(string) string) (Inputs, error) {
 		Timeout: r.duration("timeout"), MaxTokens: r.integer("max-tokens"), MaxCostUSD: r.number("max-cost-usd"),
 		Sandbox: r.oneOf("sandbox", "auto", "full", "strong", "basic", "none"), Network: r.oneOf("network", "none", "setup", "full"),
 		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.part("working-directory"),
-		ArtifactName: r.text("artifact-name"), Publish: r.text("publish"),
+		ArtifactName: r.artifact(), Publish: r.text("publish"),
 	}
 	upload := r.boolean("upload-artifact")
 	in.Upload = upload == nil || *upload
@@ -72,6 +72,16 @@ func (r *reader) part(name string) string {
 	v := r.text(name)
 	if v != "" && !filepath.IsLocal(v) {
 		r.bad(name, v, "a part of the repository, such as a folder, by its path from the top")
+	}
+	return v
+}
+
+// artifact is a name that actions/upload-artifact takes. It looks at it when the run is over, and
+// the evidence is lost then.
+func (r *reader) artifact() string {
+	v := r.text("artifact-name")
+	if strings.ContainsAny(v, "\":<>|*?\r\n\\/") {
+		r.bad("artifact-name", v, "a name without \" : < > | * ? \\ and /")
 	}
 	return v
 }
