@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -93,5 +94,63 @@ func TestAppItself(t *testing.T) {
 	}
 	if token, err := plain.Token(t.Context()); err != nil || token != "t0ken" {
 		t.Errorf("token %q, %v", token, err)
+	}
+}
+
+// A token that was made a moment ago may be unknown to some of GitHub's servers: that is waited for, a few
+// seconds and also with what writes, and not where the token is given back or nothing made it.
+func TestNewTokenIsNotKnownYet(t *testing.T) {
+	t.Parallel()
+	unknown := 0 // answers that say so
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/access_tokens"):
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"token": "ghs_new", "expires_at": "2099-01-01T00:00:00Z"}`)
+		case unknown > 0:
+			unknown--
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"message": "Bad credentials"}`)
+		default:
+			fmt.Fprint(w, `{"id": 1, "number": 3}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
+	var waited time.Duration
+	opts := github.Options{BaseURL: server.URL, Now: time.Now, App: &github.App{ID: 7, Key: key, Installation: 9}, Wait: func(_ context.Context, d time.Duration) error {
+		waited += d
+		return nil
+	}}
+	c, err := github.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo := github.Repo{Owner: "acme", Name: "sums"}
+	comment := func() error { _, err := c.CreateComment(t.Context(), repo, 3, "x"); return err }
+	for _, tt := range []struct {
+		unknown int
+		waits   time.Duration
+		refused bool
+	}{{0, 0, false}, {1, time.Second, false}, {3, 7 * time.Second, false}, {4, 7 * time.Second, true}} {
+		unknown, waited = tt.unknown, 0
+		if err := comment(); github.IsUnauthorized(err) != tt.refused || !tt.refused && err != nil || waited != tt.waits {
+			t.Errorf("unknown %d times: %v after %v", tt.unknown, err, waited)
+		}
+	}
+	unknown, waited = 1, 0
+	if err := c.Revoke(t.Context()); err != nil || waited != 0 {
+		t.Errorf("given back: %v after %v", err, waited)
+	}
+	opts.App, opts.Token, unknown = nil, "t0ken", 1
+	if c, err = github.New(opts); err != nil {
+		t.Fatal(err)
+	}
+	if err := comment(); !github.IsUnauthorized(err) || waited != 0 {
+		t.Errorf("a token of the operator's: %v after %v", err, waited)
 	}
 }

@@ -101,7 +101,9 @@ func New(opts Options) (*Client, error) {
 		c.made.Store(true)
 		return one.token(ctx)
 	}
-	c.api = apiClient(base, &conditional{next: newRetry(opts, minted{installation, c.token}, anyRequest)})
+	tries := newRetry(opts, minted{installation, c.token}, anyRequest)
+	tries.makes = true
+	c.api = apiClient(base, &conditional{next: tries})
 	return c, nil
 }
 

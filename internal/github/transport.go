@@ -24,6 +24,8 @@ const (
 	maxResponse = 32 << 20
 	// limitPause is what GitHub asks for after a secondary rate limit that names no time.
 	limitPause = time.Minute
+	// newTries are the tries of a request whose token, made a moment ago, not all of GitHub's servers know yet.
+	newTries = 4
 )
 
 // bearer sends the token.
@@ -85,11 +87,12 @@ func setBody(resp *http.Response, body []byte) {
 // retry tries again: reads whenever no proper answer came, and everything that
 // GitHub refused because there were too many requests.
 type retry struct {
-	next http.RoundTripper
-	when func(*http.Request) bool // else passed on as it is
-	now  func() time.Time
-	wait func(context.Context, time.Duration) error
-	log  *slog.Logger
+	next  http.RoundTripper
+	when  func(*http.Request) bool // else passed on as it is
+	makes bool                     // tokens are made on the way, which GitHub may take for unknown at first
+	now   func() time.Time
+	wait  func(context.Context, time.Duration) error
+	log   *slog.Logger
 }
 
 func newRetry(opts Options, next http.RoundTripper, when func(*http.Request) bool) *retry {
@@ -288,6 +291,8 @@ func (t *retry) judge(req *http.Request, resp *http.Response, err error, try int
 		return pause{again: lost(req.Context(), err) && (repeatable || neverSent(err)), d: backoff, why: "no answer"}
 	case resp.StatusCode >= 500:
 		return pause{again: repeatable, d: backoff, why: resp.Status}
+	case resp.StatusCode == http.StatusUnauthorized: // nothing happened; what is given back need not be known
+		return pause{again: t.makes && try < newTries && req.Method != http.MethodDelete, d: backoff, why: "the token may not be known yet"}
 	case resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests:
 		d, limited := t.limited(resp, try)
 		return pause{again: limited, limit: true, d: d, why: "rate limit"}
