@@ -94,6 +94,7 @@ type Pull struct {
 	Closed      bool
 	Author      User
 	Base, Head  Ref
+	Before      string // head that a push replaced; empty: the event is no push, or does not say
 	Labels      []string
 }
 

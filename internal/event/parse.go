@@ -148,6 +148,9 @@ func readPull(p *payload, e *Event) error {
 		return err
 	}
 	e.Pull = out
+	if e.Action == "synchronize" && oid(p.Before) {
+		out.Before = p.Before
+	}
 	if e.Action == "edited" {
 		if p.Changes.Base == nil {
 			return fmt.Errorf("%w: an edit that leaves the base as it is", ErrIgnored)

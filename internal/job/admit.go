@@ -112,6 +112,7 @@ func byNobody(u event.User, r Rules) (Skip, bool) {
 func admitPull(j Job, e *event.Event, r Rules) Decision {
 	j.Trigger = TriggerPullRequest
 	j.Base, j.BaseSHA, j.HeadSHA = e.Pull.Base.Name, e.Pull.Base.SHA, e.Pull.Head.SHA
+	j.Before = e.Pull.Before
 	if j.labeled() {
 		j.Accept = strings.EqualFold(e.Label, AcceptLabel)
 		if !j.Accept && !strings.EqualFold(e.Label, Label) {

@@ -39,6 +39,7 @@ type Job struct {
 	Want         string     `json:"want,omitempty"`     // commit that the person named, or its beginning
 	Full         bool       `json:"full,omitempty"`     // take nothing over from earlier runs
 	Accept       bool       `json:"accept,omitempty"`   // conclude the recorded run of the head again, with what a person accepted; nothing is run
+	Before       string     `json:"before,omitempty"`   // head that was pushed over; empty: not known
 	Words        string     `json:"words,omitempty"`    // of the person, about what to look at
 	Actor        event.User `json:"actor"`
 	Delivery     string     `json:"delivery,omitempty"` // of the webhook that brought it first, for the log

@@ -153,7 +153,7 @@ func (q *Queue) Pin(ctx context.Context, j job.Job) (superseded []string, err er
 		if err != nil || j.Want != "" || j.HeadSHA == "" {
 			return err
 		}
-		superseded, err = q.supersede(ctx, tx, j)
+		superseded, err = q.supersede(ctx, tx, j, true)
 		return err
 	})
 	if err != nil {
@@ -165,8 +165,9 @@ func (q *Queue) Pin(ctx context.Context, j job.Job) (superseded []string, err er
 
 // supersede cancels the jobs of j's pull request that were stored before it and are for
 // another head, or for another base branch. One that was reported after j stays, though it
-// came first.
-func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job) ([]string, error) {
+// came first. Reports are dated to the second: of the same one, those stay that j does not say to
+// have pushed over, unless it is known (sure) that j is of the newest head.
+func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job, sure bool) ([]string, error) {
 	if j.Number == 0 {
 		return nil, nil
 	}
@@ -179,7 +180,8 @@ func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job) ([]strin
 		if err == nil {
 			err = json.Unmarshal(body, &known)
 		}
-		if head != j.HeadSHA || known.IntoOther(j) {
+		tie := !sure && !j.At.IsZero() && known.At.Equal(j.At) && head != j.Before
+		if !tie && (head != j.HeadSHA || known.IntoOther(j)) {
 			older = append(older, id)
 		}
 		return err

@@ -333,6 +333,41 @@ func TestSupersede(t *testing.T) {
 	})
 }
 
+// Of two pushes in the same second the older one ends nothing, whichever is reported first; the newer one
+// ends what it was pushed over, or what there is when it is found to be the head.
+func TestSupersedeInASecond(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{})
+		pushed := func(number int, head, before string) job.Job {
+			j := at(1, number, head)
+			j.At, j.Before = time.Unix(100, 0), before
+			return j
+		}
+		for _, tt := range []struct {
+			name        string
+			first, then job.Job
+			want, pin   bool // the first is superseded by the other at once, or when that is begun
+		}{
+			{"in order", pushed(1, "a", ""), pushed(1, "b", "a"), true, false},
+			{"the newer first", pushed(2, "b", "a"), pushed(2, "a", "of main"), false, false},
+			{"with one between them", pushed(3, "a", ""), pushed(3, "c", "b"), false, true},
+		} {
+			enqueue(t, q, tt.first)
+			if r := enqueue(t, q, tt.then); (len(r.Superseded) > 0) != tt.want {
+				t.Errorf("%s: superseded %v, want %v", tt.name, r.Superseded, tt.want)
+			}
+			if !tt.pin {
+				continue
+			}
+			if ids, err := q.Pin(t.Context(), tt.then); len(ids) != 1 || err != nil {
+				t.Errorf("%s: Pin superseded %v, %v", tt.name, ids, err)
+			}
+		}
+	})
+}
+
 // A job is stopped wherever it is: before it began nothing is called; while it runs its
 // context ends, also when another process says so; between two attempts the work is
 // called once more with a context that is cancelled, to end what people see.
