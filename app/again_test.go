@@ -133,6 +133,42 @@ func TestAgainAfterPush(t *testing.T) {
 	})
 }
 
+// A head that comes back after another one came to a verdict is verified again, as the comment is about
+// the other; once.
+func TestAgainAfterAnotherVerdict(t *testing.T) {
+	t.Parallel()
+	hallsOfBoth(t, func(t *testing.T, h *hall) {
+		t.Helper()
+		first := h.open()
+		of := h.facts[first.Number]
+		second := first
+		second.HeadSHA = h.PullHead(sums, h.open().Number) // any other commit
+		second.ID = second.Identity()
+		verify := func(id string, j job.Job, want bool) {
+			t.Helper()
+			now := of
+			now.HeadSHA = j.HeadSHA
+			h.setFacts(first.Number, now)
+			j, fresh := h.deliver(id, "synchronize", j)
+			if fresh != want {
+				t.Fatalf("delivery %s: is work: %v, want %v", id, fresh, want)
+			}
+			if fresh {
+				<-h.begun
+				h.release <- struct{}{}
+				h.over(j)
+				h.wantRun(j, store.Finished)
+			}
+		}
+		verify("d1", first, true)
+		verify("d2", first, false)
+		verify("d3", second, true)
+		verify("d4", first, true)
+		verify("d5", first, false)
+		verify("d6", second, true)
+	})
+}
+
 // otherBases make a job, and what is known of its pull request, be for another base: of another commit, or another
 // branch at the same one.
 var otherBases = map[string]func(*job.Job, *job.Facts){

@@ -159,12 +159,18 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 }
 
 // served reports whether another job has the same work done, which came by itself by several events,
-// and none had it done against another base since. [queue.ErrLater]: it is not known yet.
+// and none had it done against another base since, or came to a verdict of another commit. [queue.ErrLater]:
+// it is not known yet.
 func (w *Worker) served(ctx context.Context, j job.Job) (done bool, err error) {
 	entries, err := w.Queue.OfCommit(ctx, j, j.HeadSHA)
 	if err != nil {
 		return false, err
 	}
+	last, err := w.finished(ctx, ofPull(j, j.Number))
+	if err != nil {
+		return false, err
+	}
+	left := j.Number != 0 && len(last) > 0 && last[0].HeadSHA != j.HeadSHA
 	var later error
 	for _, e := range entries { // the oldest first
 		if e.Job.ID == j.ID {
@@ -179,7 +185,7 @@ func (w *Worker) served(ctx context.Context, j job.Job) (done bool, err error) {
 		case e.Job.AgainstOther(j, run.BaseSHA):
 			done, later = false, nil
 		case e.Job.Identity() != j.Identity():
-		case run.State == store.Finished || run.State == store.Running && goesOn:
+		case run.State == store.Finished && !left || run.State == store.Running && goesOn:
 			done = true
 		case run.State == "" && goesOn:
 			later = queue.ErrLater

@@ -159,14 +159,15 @@ func (q *Queue) onceMore(ctx context.Context, tx *store.Tx, calls []*request, fr
 // absorbs reports whether the same work has a verdict, is at work, or is about to be decided about
 // for the same event: not where that was skipped, cancelled or given up. Another event may not be
 // skipped where the first is: then a worker decides about both, one after the other. Nor where the
-// pull request went into another base since: the newest check run of the commit is about that one.
+// pull request went into another base since: the newest check run of the commit is about that one; nor
+// where another commit of it has a verdict since: the comment is about that one.
 func absorbs(ctx context.Context, tx *store.Tx, j job.Job) (absorbed bool, err error) {
 	err = tx.Each(ctx, func(scan store.Scan) error {
 		var body []byte
-		var active, cancelled bool
+		var active, cancelled, left bool
 		var state store.RunState
 		var base string
-		if err := scan(&body, &active, &cancelled, &state, &base); err != nil {
+		if err := scan(&body, &active, &cancelled, &state, &base, &left); err != nil {
 			return err
 		}
 		var known job.Job
@@ -178,10 +179,12 @@ func absorbs(ctx context.Context, tx *store.Tx, j job.Job) (absorbed bool, err e
 			absorbed = false
 		case known.Identity() == j.Identity():
 			goesOn := active && !cancelled && (state == store.Running || state == "" && known.Action == j.Action)
-			absorbed = absorbed || goesOn || state == store.Finished
+			absorbed = absorbed || goesOn || state == store.Finished && !left
 		}
 		return nil
-	}, `select j.body, coalesce(r.state in `+notOver+`, false), j.cancel <> '', coalesce(runs.state, ''), coalesce(runs.base_sha, '')
+	}, `select j.body, coalesce(r.state in `+notOver+`, false), j.cancel <> '', coalesce(runs.state, ''), coalesce(runs.base_sha, ''),
+			exists (select 1 from runs l where l.repo_id = runs.repo_id and l.number = runs.number and runs.number <> 0
+				and l.head_sha <> runs.head_sha and l.state = 'finished' and l.created > runs.created)
 		from jobs j left join river_job r on r.id = j.river_id left join runs on runs.job = j.id
 		where j.repo = $1 and j.head_sha = $2 order by case when j.river_id is null then 1 else 0 end, j.river_id`, repoKey(j), j.HeadSHA)
 	return absorbed, err
@@ -294,7 +297,7 @@ func (q *Queue) supersedeAll(ctx context.Context, tx *store.Tx, fresh []*request
 		if !may[r.job.ID] {
 			continue
 		}
-		if r.receipt.Superseded, err = q.supersede(ctx, tx, *r.job); err != nil {
+		if r.receipt.Superseded, err = q.supersede(ctx, tx, *r.job, false); err != nil {
 			return fmt.Errorf("job %s: %w", r.job.ID, err)
 		}
 	}
