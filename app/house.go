@@ -75,7 +75,7 @@ func (w *Worker) orphan(ctx context.Context, run store.Run, entry queue.Entry) e
 	}
 	ctx = about(ctx, a.Job)
 	if run.Reason != "" && a.Job.ID != "" {
-		return w.givenUp(ctx, run, a, Ending{Kind: entry.Cancel, Failure: errors.New(run.Reason)}, a.Job.Comment != 0)
+		return w.givenUp(ctx, run, a, Ending{Kind: entry.Cancel, Failure: errors.New(run.Reason)})
 	}
 	e := Ending{Kind: entry.Cancel, Failure: errors.New("ycbot was restarted while the run went on: ask for it again with /verify")}
 	h, err := w.Hosts(ctx, a.Job)

@@ -425,12 +425,12 @@ func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	if err != nil {
 		return err
 	}
-	var permanent *Permanent
-	return w.givenUp(ctx, run, a, e, j.Comment != 0 || errors.As(why, &permanent))
+	return w.givenUp(ctx, run, a, e)
 }
 
-// givenUp posts that a run was given up, and keeps that it ended.
-func (w *Worker) givenUp(ctx context.Context, run store.Run, a Assignment, e Ending, reply bool) error {
+// givenUp posts that a run was given up, and keeps that it ended. Only a comment that asked has an answer
+// besides: the pull request has one comment with what became of what comes by itself.
+func (w *Worker) givenUp(ctx context.Context, run store.Run, a Assignment, e Ending) error {
 	h, err := w.Hosts(ctx, a.Job)
 	if err != nil {
 		return w.end(ctx, run, nil, e)
@@ -438,7 +438,7 @@ func (w *Worker) givenUp(ctx context.Context, run store.Run, a Assignment, e End
 	defer w.close(ctx, h)
 	var outside *queue.Outside
 	var posted error
-	if reply {
+	if a.Job.Comment != 0 {
 		text := "Not verified: " + report.InertMarkdown(e.Failure.Error(), 500)
 		posted = w.alone(ctx, a.Job, func(ctx context.Context) error {
 			return w.reply(ctx, h, a.Job, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: a.Job.Number})
