@@ -95,7 +95,16 @@ func (h *jobHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Conf
 	if errors.As(err, &problems) {
 		err = &app.Permanent{Err: err}
 	}
-	return facts, h.hub.Config, barred(err)
+	return facts, h.hub.Config, unlearnt(err)
+}
+
+// unlearnt is why it could not be learnt what a decision depends on. A pull request that is not found may be too
+// new for all of GitHub's servers to know it, and is looked for again.
+func unlearnt(err error) error {
+	if github.IsNotFound(err) {
+		return err
+	}
+	return barred(err)
 }
 
 // barred marks what GitHub refuses and will refuse again, and what is [away].

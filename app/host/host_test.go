@@ -3,10 +3,12 @@ package host
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -45,6 +47,18 @@ func TestNotConcludedAgain(t *testing.T) {
 		err := decided(job.Job{Accept: accept}, wrong)
 		if !errors.Is(err, wrong) || errors.As(err, &permanent) != accept {
 			t.Errorf("accepts %v: %#v", accept, err)
+		}
+	}
+}
+
+// What GitHub refuses is not tried again; a pull request that it does not find is, as it may be too new to be found.
+func TestNotFoundIsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusNotFound: false, http.StatusConflict: false} {
+		var permanent *app.Permanent
+		err := unlearnt(fmt.Errorf("pull request: %w", &github.Error{Status: status}))
+		if err == nil || errors.As(err, &permanent) != want {
+			t.Errorf("%d: %#v", status, err)
 		}
 	}
 }
