@@ -1,9 +1,12 @@
 package publish
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -104,4 +107,50 @@ func TestFirstByStatus(t *testing.T) {
 			t.Errorf("%s: %+v, want %s %q", verdict, s, want[0], want[1])
 		}
 	}
+}
+
+// An App that cannot reach the comment at the end comes back to it, as it may write it: no comment says for ever
+// that a run goes on which has ended. A token that may not write says what is left.
+func TestCommentOutOfReach(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusNotFound, http.StatusForbidden} {
+		for _, app := range []bool{true, false} {
+			b := newBench(t)
+			p := b.publisher(memory{})
+			p.App = app
+			b.begin(p, b.target(1))
+			so := b.passing()
+			so.Interim, so.Phase = true, report.PhaseFirst
+			if err := p.First(t.Context(), b.target(1), so); err != nil {
+				t.Fatal(err)
+			}
+			reach := p.GitHub
+			p.GitHub = outOfReach{reach, &github.Error{Status: status}}
+			posted, err := p.Finish(t.Context(), b.target(1), b.passing(), Ending{})
+			if (err != nil) != app || (len(posted.Left) > 0) == app {
+				t.Errorf("%d, of an App: %v: posted %+v, %v", status, app, posted, err)
+			}
+			if run := b.CheckRuns(calc)[0]; run.Status != "completed" {
+				t.Errorf("the check run is %s", run.Status)
+			}
+			if !app {
+				continue
+			}
+			p.GitHub = reach
+			b.finish(p, b.target(1), b.passing(), Ending{})
+			comment, _ := b.one(b.head)
+			has(t, comment.Body, "## ✅ ycbot: PASS")
+		}
+	}
+}
+
+// An outOfReach GitHub has no comments to show.
+type outOfReach struct {
+	GitHub
+	err error
+}
+
+// Comments implements [GitHub].
+func (o outOfReach) Comments(context.Context, github.Repo, int) ([]github.Comment, error) {
+	return nil, o.err
 }
