@@ -275,6 +275,8 @@ func notice(t Target, e ending) string {
 				report.InertMarkdown(t.Base, 100), report.InertMarkdown(e.Into, 100))
 		case isHex(e.By):
 			s += fmt.Sprintf("; the head is `%s` now, which this run did not verify", short(e.By))
+		case t.Number == 0:
+			s += ", which the merge queue gave up"
 		default:
 			s += "; there is a newer head, which this run did not verify"
 		}

@@ -536,6 +536,11 @@ func TestNoPullRequest(t *testing.T) {
 	if rs := b.checksOf(b.head); len(rs) != 1 || rs[0].Conclusion != "success" || len(b.ours()) != 0 {
 		t.Errorf("%+v", rs)
 	}
+	tgt.Job += "-2"
+	b.finish(b.publisher(nil), tgt, nil, Ending{Kind: Superseded})
+	if rs := b.checksOf(b.head); len(rs) != 2 || !strings.Contains(rs[0].Output.Summary+rs[1].Output.Summary, "which the merge queue gave up") {
+		t.Errorf("given up by the merge queue: %+v", rs)
+	}
 }
 
 // TestHeadUnknown: while the head cannot be asked for nothing is said about the pull
