@@ -174,8 +174,8 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	var posted Posted
 	var errs []error
 	note := func(what string, err error) {
-		// An App may write what it was made for, unless it may not see the repository now: it comes back to that.
-		if refused(err) && !p.App {
+		// What an App does not find it may not see now, and comes back to; GitHub says where a conversation is locked.
+		if refused(err) && !(p.App && github.IsNotFound(err)) {
 			posted.Left = append(posted.Left, left(what, err))
 			return
 		}
@@ -195,6 +195,9 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 		url, said, err := p.finishCheck(ctx, t, end, posted.CommentURL)
 		posted.CheckURL = url
 		posted.Left = append(posted.Left, said...)
+		if p.App && refused(err) { // it may write check runs, unless it may not see the repository now
+			errs, err = append(errs, err), nil
+		}
 		note("check run", err)
 	}
 	if p.Status {
