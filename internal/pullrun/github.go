@@ -97,6 +97,9 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	if j.Repo.ID != 0 && s.Base.RepoID != 0 && s.Base.RepoID != j.Repo.ID {
 		return job.Facts{}, &github.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("the name %s is another repository's now", h.Repo)}
 	}
+	if behind(j, s) {
+		return job.Facts{}, &github.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("pull request %s#%d as of the event is not known yet", h.Repo, j.Number)}
+	}
 	if s.Base.Repo.Owner != "" && s.Base.Repo.Name != "" {
 		h.Repo = s.Base.Repo // it may have another name by now
 	}
@@ -109,6 +112,15 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: paths,
 		HeadSHA: s.Head.SHA, Base: s.Base.Name, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
 	}, nil
+}
+
+// behind reports whether s is older than the event that calls for j, and differs from it: GitHub's events can come
+// before all of its servers know of them. What is newer than the event says that j is superseded.
+func behind(j job.Job, s *github.Snapshot) bool {
+	if j.Trigger != job.TriggerPullRequest || !s.Updated.Before(j.At) {
+		return false
+	}
+	return s.Head.SHA != j.HeadSHA || j.Base != "" && s.Base.Name != j.Base || s.State != "open" || s.Draft && j.Action == "ready_for_review"
 }
 
 // learnBranch is for a dispatch on a branch: it is compared with the default one.

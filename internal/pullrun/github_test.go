@@ -2,7 +2,9 @@ package pullrun
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
@@ -51,5 +53,57 @@ func TestPathsOfManyFiles(t *testing.T) {
 		if known := len(facts.Paths) == len(files); known != test.known || ignoring.Ignores(facts.Paths) != test.left {
 			t.Errorf("%d files, %d of them listed: %d paths are known, it is left alone: %v", len(files), len(h.Pull.Files), len(facts.Paths), ignoring.Ignores(facts.Paths))
 		}
+	}
+}
+
+// A pull request that GitHub shows as it was before the event is not known yet, and no job is superseded by it;
+// one that is newer than the event supersedes.
+func TestOlderThanTheEvent(t *testing.T) {
+	t.Parallel()
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	server.AddUser("alice", 11, "User")
+	made := server.AddRepo(repo.Owner, repo.Name)
+	server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add", Files: map[string]string{"a": "x"}})
+	n := server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
+	client, err := github.New(github.Options{BaseURL: server.URL, Token: server.Token("", nil, "actions"), Now: server.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := client.Pull(t.Context(), repo, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := job.Job{
+		Trigger: job.TriggerPullRequest, Action: "synchronize", Repo: event.Repo{ID: made.ID, Owner: repo.Owner, Name: repo.Name}, Number: n,
+		HeadSHA: shown.Head.SHA, Base: shown.Base.Name,
+	}
+	pushed, elsewhere, asked := same, same, same
+	pushed.HeadSHA, elsewhere.Base = strings.Repeat("a", 40), "release"
+	asked.Trigger, asked.HeadSHA, asked.Base = job.TriggerComment, "", ""
+	for _, test := range []struct {
+		name  string
+		job   job.Job
+		after time.Duration // of the event, since the pull request was changed as it is shown
+		want  bool
+	}{
+		{"the same", same, time.Second, false},
+		{"a push", pushed, time.Second, true},
+		{"a push before that", pushed, -time.Second, false},
+		{"a push in the same second", pushed, 0, false},
+		{"another base", elsewhere, time.Second, true},
+		{"a comment", asked, time.Second, false},
+	} {
+		j := test.job
+		j.At = shown.Updated.Add(test.after)
+		_, err := (&GitHub{Client: client}).Learn(t.Context(), &event.Event{}, j)
+		if github.IsNotFound(err) != test.want || !test.want && err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	server.SetDraft(repo, n, true)
+	ready := same
+	ready.Action, ready.At = "ready_for_review", server.Now().Add(time.Second)
+	if _, err := (&GitHub{Client: client}).Learn(t.Context(), &event.Event{}, ready); !github.IsNotFound(err) {
+		t.Errorf("a draft that is ready: %v", err)
 	}
 }
