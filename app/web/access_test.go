@@ -3,7 +3,9 @@ package web
 import (
 	"bufio"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,7 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // What someone may not see is not there: the page of a private run, its files, events and
@@ -454,5 +458,38 @@ func TestLoginRequired(t *testing.T) {
 	}
 	if status, _ := w.browser().get("/assets/ycbot.css"); status != http.StatusOK {
 		t.Errorf("the style of the page that says so: %d", status)
+	}
+}
+
+// An address that can name nothing is answered as what is not there, whatever database there is.
+func TestAddressesThatNameNothing(t *testing.T) {
+	t.Parallel()
+	db, err := store.Open(t.Context(), store.Options{URL: storetest.Postgres(t), Now: time.Now})
+	if err == nil {
+		err = db.Migrate(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	now := time.Now()
+	run := store.Run{ID: "run1", Job: "job1", Repo: "acme/sums", RepoID: 1, Number: 4, Installation: 7, State: store.Finished, Verdict: "PASS", Created: now, Started: now, Ended: now}
+	if err := db.SaveRun(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	site, err := New(Options{DB: db, Queue: &fakeQueue{jobs: map[string]job.Job{}}, GitHub: allPublic{{ID: 1}}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"/runs/run1": http.StatusOK, "/runs/%00": http.StatusNotFound, "/runs/%ff": http.StatusNotFound, "/runs/run1/files/%00": http.StatusNotFound,
+		"/runs/run1/evidence/%00": http.StatusNotFound, "/runs/run1/agents/%ff": http.StatusNotFound, "/repos/1/tests?name=%00": http.StatusNotFound,
+		"/repos/1/tests?name=%ff": http.StatusNotFound, "/runs?q=%00%ff": http.StatusOK, "/repos/1/pulls/4": http.StatusOK,
+	} {
+		got := httptest.NewRecorder()
+		site.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		if got.Code != want {
+			t.Errorf("%s is answered with %d, want %d", path, got.Code, want)
+		}
 	}
 }

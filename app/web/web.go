@@ -22,8 +22,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -227,6 +229,9 @@ func (s *Site) shut(v *viewer) bool { return s.Required && v.session == nil }
 func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.viewer(w, r)
+		if err == nil && !canName(r.URL) {
+			err = errNotFound
+		}
 		if err == nil && s.shut(v) && !strings.HasPrefix(r.URL.Path, "/login") {
 			err = errLogin
 		}
@@ -239,6 +244,15 @@ func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) h
 		if err != nil {
 			s.fail(w, r, v, err)
 		}
+	})
+}
+
+// canName reports whether an address can name what there is: PostgreSQL stores no text with a zero byte or with what is no
+// UTF-8, and takes a question for such a text as a mistake.
+func canName(u *url.URL) bool {
+	q := u.Query()
+	return !slices.ContainsFunc([]string{u.Path, q.Get("name"), q.Get("before")}, func(s string) bool {
+		return !utf8.ValidString(s) || strings.ContainsRune(s, 0)
 	})
 }
 
