@@ -216,6 +216,10 @@ func TestContents(t *testing.T) {
 	if _, err := c.File(t.Context(), widgets, s.Head(widgets, "main"), "d e/f#g.txt"); !github.IsNotFound(err) {
 		t.Errorf("not there: %v", err)
 	}
+	// GitHub answers with the same status; a configuration that is there must not be taken for none.
+	if _, err := c.File(t.Context(), widgets, strings.Repeat("a", 40), "d e/f#g.txt"); !errors.Is(err, github.ErrNoCommit) || github.IsNotFound(err) {
+		t.Errorf("at a commit that is not known: %v", err)
+	}
 	if got, err := c.Commit(t.Context(), widgets, "topic"); err != nil || got != head {
 		t.Errorf("commit %s, %v", got, err)
 	}

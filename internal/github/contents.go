@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -11,8 +12,15 @@ import (
 // maxFile is how large a file GitHub puts into its answer.
 const maxFile = 1 << 20
 
+// ErrNoCommit says that GitHub does not know a commit, or not yet.
+var ErrNoCommit = errors.New("GitHub does not know the commit")
+
+// noCommit is how GitHub says that, with the status that also says that a commit has no such file.
+const noCommit = "No commit found for the ref"
+
 // File returns the content of a file at a commit. An error of [IsNotFound]
-// means that the commit has no such file.
+// means that the commit has no such file; of a commit that
+// GitHub does not know it is [ErrNoCommit].
 func (c *Client) File(ctx context.Context, repo Repo, sha, path string) ([]byte, error) {
 	if err := repo.check(); err != nil {
 		return nil, err
@@ -29,6 +37,9 @@ func (c *Client) File(ctx context.Context, repo Repo, sha, path string) ([]byte,
 		segments[i] = url.PathEscape(s)
 	}
 	if err := c.get(ctx, "repos/"+repo.String()+"/contents/"+strings.Join(segments, "/")+"?ref="+sha, &file); err != nil {
+		if converted := convert(err); IsNotFound(converted) && strings.Contains(converted.Error(), noCommit) {
+			return nil, c.fail(ErrNoCommit, "%s of %s at %s", path, repo, sha)
+		}
 		return nil, c.fail(err, "%s of %s at %s", path, repo, sha)
 	}
 	if file.Type != "file" || file.Size > maxFile || file.Encoding != "base64" {

@@ -95,7 +95,7 @@ func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 		return job.Facts{}, err
 	}
 	if j.Repo.ID != 0 && s.Base.RepoID != 0 && s.Base.RepoID != j.Repo.ID {
-		return job.Facts{}, &github.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("the name %s is another repository's now", h.Repo)}
+		return job.Facts{}, &github.Error{Status: http.StatusForbidden, Message: fmt.Sprintf("the name %s is another repository's now", h.Repo)}
 	}
 	if behind(j, s) {
 		return job.Facts{}, &github.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("pull request %s#%d as of the event is not known yet", h.Repo, j.Number)}

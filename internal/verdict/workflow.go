@@ -154,7 +154,7 @@ func (w *Workflow) Left(ctx context.Context, a github.Artifact, sha string) (git
 		same, known := w.same[commit]
 		if !known {
 			text, err := w.client.File(ctx, w.repo, commit, w.path)
-			if err != nil && !github.IsNotFound(err) {
+			if err != nil && !github.IsNotFound(err) && !errors.Is(err, github.ErrNoCommit) {
 				return run, "", err
 			}
 			same = err == nil && bytes.Equal(text, w.text)

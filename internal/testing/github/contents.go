@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"encoding/base64"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -12,6 +13,9 @@ func (s *Server) getContents(r *request) reply {
 	dir, path, ref := s.dir(r.repo.Repo), r.PathValue("path"), r.URL.Query().Get("ref")
 	if ref == "" {
 		ref = "main"
+	}
+	if s.commit(r.repo, ref) == "" {
+		return refuse(http.StatusNotFound, "No commit found for the ref "+ref)
 	}
 	oid, err := s.gitTry(dir, nil, "rev-parse", "-q", "--verify", ref+":"+path)
 	if err != nil {
