@@ -142,7 +142,7 @@ func (h *jobHost) Seen(ctx context.Context, j job.Job) error {
 
 // Reply implements [app.Speaker].
 func (h *jobHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
-	if h.hub.Config != nil && h.hub.Config.Publish.Comment == config.CommentOff {
+	if cmp.Or(h.hub.Config, h.hub.Operator()).Publish.Comment == config.CommentOff {
 		return nil
 	}
 	defer h.comments.giveBack(ctx)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -60,6 +62,22 @@ func TestNotFoundIsLookedForAgain(t *testing.T) {
 		if err == nil || errors.As(err, &permanent) != want {
 			t.Errorf("%d: %#v", status, err)
 		}
+	}
+}
+
+// Where the operator wants no comments there is no answer, also to what is answered before the repository's
+// configuration is read.
+func TestNoAnswerWithoutComments(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	c := config.Default()
+	c.Publish.Comment = config.CommentOff
+	h := &jobHost{
+		service: &service{o: &Options{}, m: machine.Machine{Now: time.Now}}, hub: &pullrun.GitHub{Below: c},
+		comments: &commenter{mint: func() (*github.Client, error) { asked++; return nil, errors.New("a token is made") }},
+	}
+	if err := h.Reply(t.Context(), job.Job{Number: 3}, job.Skip{Code: job.CodeHelp, Number: 3}); err != nil || asked > 0 {
+		t.Errorf("%v, %d tokens", err, asked)
 	}
 }
 
