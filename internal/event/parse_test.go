@@ -62,7 +62,7 @@ func TestParse(t *testing.T) {
 		return &Comment{ID: 501, Body: body, Author: alice, Created: at("10:05"), Updated: updated}
 	}
 	gone := pull(User{}, Repo{})
-	gone.Body = ""
+	gone.Body, gone.Before = "", baseSHA
 	labeled := pull(alice, widget)
 	labeled.Labels = []string{"ycbot"}
 	zeros := strings.Repeat("0", 64)

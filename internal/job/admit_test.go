@@ -126,6 +126,7 @@ func by(u event.User) func(*event.Event) {
 
 func label(name string) func(*event.Event) { return func(e *event.Event) { e.Label = name } }
 func closed(e *event.Event)                { e.Pull.Closed = true }
+func over(e *event.Event)                  { e.Pull.Before = baseSHA }
 func edited(e *event.Event)                { e.Action = "edited" }
 func onIssue(e *event.Event)               { e.Number, e.Issue = 0, 3 }
 func otherApp(e *event.Event)              { e.CheckRun.AppID = 43 }
@@ -160,6 +161,7 @@ func TestAdmit(t *testing.T) {
 	}{
 		{"a push", pull("opened"), inAction, ok(byPull), "", ""},
 		{"a push by a bot: many pull requests are theirs", pull("synchronize", by(robot)), inAction, ok(func(j *Job) { byPull(j); j.Actor = robot }), "", ""},
+		{"a push over another commit", pull("synchronize", over), inApp, ok(func(j *Job) { byPull(j); j.Before = baseSHA }), "", ""},
 		{"a push to a closed one", pull("synchronize", closed), inAction, nil, CodeClosed, NotifySummary},
 		{"our label", pull("labeled", label("ycbot")), inAction, ok(byLabel), "", ""},
 		{"in capitals", pull("labeled", label("YCBot")), inAction, ok(byLabel), "", ""},
