@@ -118,6 +118,27 @@ func (t TestText) Keeps(was TestText, test string) bool {
 	return true
 }
 
+// Displaced is the name of the last part of a test that a source has as often as another one, in which it
+// stood before, but in other places, such as in a class or a function around it; empty: it has not.
+func (t TestText) Displaced(was TestText, test string) string {
+	count := func(t TestText, of naming) (n int) {
+		for have, times := range t.named {
+			if have.kind == of.kind && have.name == of.name {
+				n += times
+			}
+		}
+		return n
+	}
+	name, _, _ := strings.Cut(was.spelled(test), "[")
+	by, _, _ := was.namedBy(name)
+	for of := range by {
+		if count(t, of) >= count(was, of) {
+			return of.name
+		}
+	}
+	return ""
+}
+
 // namedBy returns what names the last part of a test: of all that does, that which stands in most of
 // what the parts before it name, and in the least beside that. within says that it stands in any of it.
 func (t TestText) namedBy(test string) (by map[naming]bool, outer string, within bool) {

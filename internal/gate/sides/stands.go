@@ -46,6 +46,8 @@ func (r *Reader) Stands(id results.ID) bool {
 		switch {
 		case known && !params && t.Keeps(base, id.Test):
 			return true
+		case known && !params && (name == file || name == r.MovedTo(file)) && r.displaced(t.Displaced(base, id.Test)):
+			return true
 		case params && t.Text(id.Test) == base.Text(id.Test):
 			return !r.rowGone(id) // its parameter is put together by what did not change
 		case !known && base.Text(id.Test) != "" && t.Text(id.Test) == base.Text(id.Test):
@@ -70,6 +72,18 @@ func (r *Reader) exampleGone(id results.ID) bool {
 		is = is || elixir.Defines(v.Head, module, function)
 	}
 	return was && !is
+}
+
+// displaced says of the name of a test that stands in another place of its file, such as in a class or a
+// function, whether no test that only the head has is called so: its runner does not find it there.
+func (r *Reader) displaced(name string) bool {
+	for id, t := range r.Suites[results.Head] {
+		test, _, _ := strings.Cut(id.Test, "[")
+		if t.Status != results.NotRun && r.Suites[results.Base][id].Status == "" && strings.HasSuffix(test, name) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // testsOf is what a source of a side says of its tests, which is read once.
@@ -350,7 +364,36 @@ func (r *Reader) RemovedNames(id results.ID) map[string]bool {
 	return out
 }
 
-// SubjectStands says whether nothing that a test names was taken out of the sources.
+// usable finds what a source declares that others can name; what it only uses, as words of the language,
+// those of a message and variables of a function, is nothing that a test is about.
+var usable = []*pattern.Pattern{
+	pattern.New(`\b(?:func|defp?|defmodule|function|fn|fun|type|class|record|struct|enum|trait|interface|module|define)\b[ \t*]*(?:\([^)\n]*\)[ \t]*)?(?:\w+(?:::|\.))*([\pL_$][\pL\pN_$]*)`),
+	pattern.New(`(?m)^[ \t]*(?:[^\s(;=]+[ \t*&]+)*([\pL_$][\pL\pN_$]*)[ \t]*\([^;\n]*\)[^;\n]*(?:\n[ \t]*)?\{[ \t]*$`), // such as of C, Java and in classes of JavaScript
+	pattern.New(`(?m)^(?:[a-z]+[ \t]+)*([\pL_$][\pL\pN_$]*)[ \t]*(?::[^=\n]*)?=[^=]|^[ \t]+([\p{Lu}][\pL\pN_]*)[ \t]*(?:=[^=\n].*|\([^\n]*\))?[,;]?$`),
+	pattern.New(`\.([\pL_$][\pL\pN_$]*)[ \t]*=[^=]|(?m:^[ \t]*|[{,][ \t]*)["']?([\pL_$][\pL\pN_$]*)["']?\??[ \t]*:[ \t]*[^\s:=]`), // properties
+	pattern.New("[\"'`](?:--?|/)([\\pL_$][\\pL\\pN_$]*)"), // options and routes
+}
+
+// usables are the names that the sources of the change declared on the base, and those of files that are gone.
+func (r *Reader) usables() map[string]bool {
+	out := map[string]bool{}
+	for name, v := range r.Texts {
+		if !r.sourceText(name) {
+			continue
+		}
+		if v.Head == nil {
+			out[strings.TrimSuffix(path.Base(name), path.Ext(name))] = true
+		}
+		for _, p := range usable {
+			for _, m := range p.FindAllStringSubmatch(string(v.Base), -1) {
+				out[results.FirstGroup(m)] = true
+			}
+		}
+	}
+	return out
+}
+
+// SubjectStands says whether nothing that a test names, and that can be named, was taken out of the sources.
 func (r *Reader) SubjectStands(id results.ID) bool {
 	file, src := r.TestFileOf(id)
 	if src == nil {
@@ -373,8 +416,9 @@ func (r *Reader) SubjectStands(id results.ID) bool {
 			delete(removed, name)
 		}
 	}
+	usable := r.usables()
 	for w := range classes.Words(src) {
-		if removed[w] {
+		if removed[w] && usable[w] && !slices.Contains(keywords, w) {
 			return false
 		}
 	}

@@ -99,6 +99,38 @@ func TestStandsRow(t *testing.T) {
 	}
 }
 
+// TestSubjectStands: a test is about what the sources declare; what they only use, such as a word of the
+// language, a message or a variable, takes nothing away that it tests.
+func TestSubjectStands(t *testing.T) {
+	t.Parallel()
+	const py, js, c = "test_a.py", "a.test.js", "a_test.c"
+	for _, tt := range []struct {
+		file, test, source, base, head string
+		want                           bool
+	}{
+		{py, "def test_a():\n    with pytest.raises(ValueError):\n        price(-1)\n", "a.py", "def price(n):\n    if n < 0:\n        raise ValueError('negative')\n    return n\n", "def price(n):\n    return n\n", true},
+		{py, "def test_a():\n    for n in (1, 2):\n        total = price(n)\n        assert total == n\n", "a.py", "def price(n):\n    total = 0\n    for i in range(n):\n        total += 1\n    return total\n", "def price(k):\n    return k\n", true},
+		{py, "def test_a():\n    assert vat(1) == 1\n", "a.py", "def price(n):\n    return n\n\n\ndef vat(n):\n    return n\n", "def price(n):\n    return n\n", false},
+		{py, "def test_a():\n    assert Size.LARGE\n", "a.py", "class Size(Enum):\n    SMALL = 1\n    LARGE = 2\n", "class Size(Enum):\n    SMALL = 1\n", false},
+		{py, "def test_a():\n    assert main(['--verbose']) == 0\n", "a.py", "p.add_argument('--verbose')\n", "\n", false},
+		{js, "test('test_a', () => {\n  const result = price(3)\n  assert.throws(() => price(-1), RangeError)\n})\n", "a.js", "function price(n) {\n  const result = n\n  if (n < 0) throw new RangeError('x')\n  return result\n}\n", "function price(n) {\n  return n\n}\n", true},
+		{js, "test('test_a', () => {\n  assert.equal(new Shop().vat(3), 3)\n})\n", "a.js", "class Shop {\n  price(n) {\n    return n\n  }\n\n  vat(n) {\n    return n\n  }\n}\n", "class Shop {\n  price(n) {\n    return n\n  }\n}\n", false},
+		{js, "test('test_a', () => {\n  assert.equal(load().currency, 'EUR')\n})\n", "a.js", "exports.load = () => ({\n  currency: 'EUR',\n})\n", "exports.load = () => ({})\n", false},
+		{c, "static int test_a(void) { return vat(3) == 3; }\n", "a.c", "int price(int n)\n{\n    return n;\n}\n\nint vat(int n)\n{\n    return n;\n}\n", "int price(int n)\n{\n    return n;\n}\n", false},
+		{py, "def test_a():\n    assert vat.of(1) == 1\n", "vat.py", "X = 1\n", "", false}, // a module is called by its file
+	} {
+		r := reading(t, compare.Test, "README", "", "", map[string]string{tt.file: tt.test})
+		v := classes.Versions{Base: []byte(tt.base), Head: []byte(tt.head)}
+		if tt.head == "" {
+			v.Head = nil
+		}
+		r.Texts[tt.source] = v
+		if got := r.SubjectStands(results.ID{Unit: ".", Package: tt.file, Test: "test_a"}); got != tt.want {
+			t.Errorf("%q without what %q takes out: stands %v", tt.test, tt.source, got)
+		}
+	}
+}
+
 // TestSitesOfClasses: a class stands under the name of the file that the change moves it to.
 func TestSitesOfClasses(t *testing.T) {
 	t.Parallel()
