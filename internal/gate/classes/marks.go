@@ -2,6 +2,7 @@ package classes
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,8 +57,8 @@ func (m Mark) TakesPlace() bool { return m.What == takesPlace }
 // markRules are how code recognises a test run, by ecosystem, and what is common.
 var markRules = []markRule{
 	{".go", "asks whether it runs in a test", pattern.New(`\btesting\.(Testing|Verbose|Short|CoverMode)\(|flag\.Lookup\(\s*"test\.|"-?test\.(v|run|timeout|paniconexit0|testlogfile)\b|os\.Args\[0\].*test|\.test"\s*\)|"GO(COVERDIR|TESTSUM\w*)"`)},
-	{".py .pyx", "asks whether it runs in a test", pattern.New(`PYTEST_(CURRENT_TEST|VERSION|XDIST\w*)|sys\.modules[^#]*(pytest|unittest|nose)|["'](_?pytest|unittest|nose)["']\s*(not\s+)?in\s|sys\.argv[^#]*(pytest|unittest)`)},
-	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "asks whether it runs in a test", pattern.New(`JEST_WORKER_ID|\bVITEST(_\w+)?\b|import\.meta\.vitest|NODE_TEST_CONTEXT|NODE_ENV\b[^;\n]*["'` + "`" + `]test|["']test["'][^;\n]*NODE_ENV|(argv|execArgv)[^;\n]*(jest|mocha|vitest|--test)|typeof\s+(describe|jest|it|vi|expect|beforeEach)\b|MOCHA_\w+|AVA_PATH|TAP_CHILD_ID`)},
+	{".py .pyx", "asks whether it runs in a test", pattern.New(`PYTEST_(CURRENT_TEST|VERSION|XDIST\w*)|sys\.modules[^#]*(pytest|unittest|nose)|["'](_?pytest|unittest|nose)["']\s*(not\s+)?in\s|sys\.argv(\[0\][^#]*test|[^#]*(pytest|unittest))|(find_spec|import_module|__import__)\(\s*["']_?(pytest|unittest|nose)|(\bstack\(|extract_stack|format_stack|_getframe|currentframe|f_code|f_globals|__main__)[^#]*["']\w*test|["']\w*test[^#]*\b(stack\(|extract_stack|format_stack|_getframe|currentframe)|\bsys\.gettrace\(`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "asks whether it runs in a test", pattern.New(`JEST_WORKER_ID|\bVITEST(_\w+)?\b|import\.meta\.vitest|NODE_TEST_CONTEXT|NODE_ENV\b[^;\n]*["'` + "`" + `]test|["']test["'][^;\n]*NODE_ENV|(argv|execArgv)[^;\n]*(jest|mocha|vitest|--test)|(require\.main|\.stack\b)[^;\n]*(jest|mocha|vitest|\btest)|\btest\b[^(\n][^;\n]*require\.main\.filename|typeof\s+(describe|jest|it|vi|expect|beforeEach)\b|MOCHA_\w+|AVA_PATH|TAP_CHILD_ID`)},
 	{".rb .rake .ru", "asks whether it runs in a test", pattern.New(`(RAILS|RACK)_ENV|Rails\.env\.test\?|defined\?\(?\s*(::)?(RSpec|Minitest|Test::Unit)|\$(0|PROGRAM_NAME)[^#]*(rspec|test)`)},
 	{".rs", "asks whether it runs in a test", pattern.New(`cfg!\(\s*(any\(|all\(|not\()*\s*test\b|#\[cfg\((not\(|any\(|all\()+\s*test\b|CARGO_TARGET_TMPDIR|NEXTEST|RUST_TEST_\w+|/deps/|\bcfg(!|_attr)?\(\s*(any\(|all\(|not\()*\s*debug_assertions\b`)},
 	{".java .kt .kts .scala .groovy", "asks whether it runs in a test", pattern.New(`Class\.forName\([^)]*(junit|testng|surefire)|surefire\.|getStackTrace\(\)[^;]*(junit|surefire)|sun\.java\.command|org\.gradle\.test\.worker`)},
@@ -66,8 +67,8 @@ var markRules = []markRule{
 	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|\bconfig_env\(\)\s*(?:==|!=|in\b|do\b)|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
 	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
 	{".go", "redefines what tests judge by", pattern.New(`^(func\s+(len|cap|append|copy|panic|recover|delete|close|new|make)\s*[\[(]|(var|const|type)\s+(true|false|nil|iota|error|string|byte|rune|any|bool|u?int(8|16|32|64)?|float(32|64))\b)`)},
-	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def (pytest_\w+|load_tests)\(|^pytest_plugins\b|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
-	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
+	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def (pytest_\w+|load_tests)\(|^pytest_plugins\b|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(|^\s*(from|import)\s+_pytest\b|\bimport\s.*\b_(ShouldStop|Outcome)\b|\bpatch\.object\([^)]*(TestCase|unittest|pytest)`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(/strict)?(["']\))?(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\b(Object\.(assign|defineProp\w+)|Reflect\.\w+)\(\s*(\w+\()?["']?(node:)?(assert|expect|chai)\b|\bAssertion\.(prototype|overwrite)|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
 	// What is loaded before the library that tests compare with, as it has its name.
@@ -95,14 +96,28 @@ var markRules = []markRule{
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
 	{"", "asks what runs it", pattern.New(`[.$({"'` + "`" + `](MAKEFLAGS|MFLAGS)\b|\b(MAKELEVEL|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
+	{"", "asks where it runs", pattern.New(`(?i)/proc/(self|1)/(ns|root|sched|[ug]id_map|loginuid|oom_score_adj)\b|(?:read|list)\w*\(\s*["']/proc/?["']|/sys/(class/net|fs/cgroup)\b` +
+		// the number of a process, its user, its machine, compared with what they are in one place
+		`|(\bprocess\.p?pid|\bgetpp?id\(\)|\bProcess\.pp?id)\s*(<|>|[!=]==?|%|in\b)\s*[\d(\[]|\bgete?[ug]id\(\)\s*(<|>|[!=]==?)=?\s*[1-9]` +
+		`|(\bgethostname\(\)|\bos\.hostname\(\)|\bplatform\.node\(\)|\bgetuser\(\)|\buserInfo\(\)\.(username|homedir|uid))\s*([!=]==?\s*["'\d]|(not\s+)?in\b|\.(starts_?with|ends_?with|includes|match)\()` +
+		`|(\bnetworkInterfaces\(\)|\bif_nameindex\(\))\)?(\.length|\)?\s*[<>=])` +
+		// where its files lie, and whether those of a checkout lie beside it
+		`|(\b__dirname|\b__file__|\bcwd\(\)|\bgetcwd\(\)|\bGetwd\(\))(\.length|\.(starts_?with|includes|match|count|index_?of)\(|\)\s*[<>])|["']\s+(not\s+)?in\s+(__file__|\w*\.?getcwd\(\))` +
+		`|\.git(/(HEAD|config|index))?["'\])]+.*\bis_?file\(|\bis_?file\(.*["'/]\.git["']|["'/]\.git/HEAD\b` +
+		`|(exists(Sync)?|is_?dir|access(Sync)?|stat(Sync)?)\(.*["'/](tests?|specs?|__tests__|conftest\.py|pytest\.ini|(jest|vitest)\.config\.\w+)/?["']`)},
+	{"", "asks when it runs", pattern.New(`(\bDate\.now\(\)|\bnew Date\(\)(\.getTime\(\))?|\btime\.time\(\)|\b(datetime|date)\.(utc)?(now|today)\([^)]*\)(\.date\(\))?|\btime\.Now\(\)(\.Unix\(\))?)\s*(<|>|\.(Before|After)\()[^\n]*\b(20[2-9]\d|1[6-9]\d{8}(\d{3})?|1\.[6-9]\d*e(9|12))\b|\b(process\.uptime|time\.process_time|performance\.now)\(\)\s*[<>]=?\s*\d`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[|(\b|\\n)test result: (ok|FAILED)\b|(\b|\\n)test [\w:{}]+ \.\.\. (ok|FAILED|ignored|\{)`)},
 }
 
 // MarksIn are the marks in lines that a change adds to a source.
 func MarksIn(name string, added map[int]string) []Mark {
 	var out []Mark
+	called := assertions(name, added)
 	for _, line := range sortedKeys(added) {
 		text := added[line]
+		for _, by := range called { // as if it had the library's own name
+			text = by.ReplaceAllString(text, "assert$1")
+		}
 		for _, rule := range markRules {
 			if !rule.inFile(name) || !rule.text.MatchString(text) {
 				continue
@@ -110,6 +125,25 @@ func MarksIn(name string, added map[int]string) []Mark {
 			text := strings.TrimSpace(text)
 			out = append(out, Mark{Path: name, Line: line, What: rule.what, Text: text[:min(len(text), 200)]})
 			break
+		}
+	}
+	return out
+}
+
+// assertLibrary is how JavaScript gives the library of assertions a name.
+var assertLibrary = pattern.New(`([\w$]+)\s*=\s*require\(\s*["'](?:node:)?assert(?:/strict)?["']|\bimport\s+(?:\*\s*as\s+)?([\w$]+)\s+from\s*["'](?:node:)?assert(?:/strict)?["']`)
+
+// assertions recognise what is done to the library of assertions by other names that the change gives it.
+func assertions(name string, added map[int]string) []*regexp.Regexp {
+	if !strings.HasSuffix(strings.TrimLeft(path.Ext(name), ".cm"), "js") && !strings.HasSuffix(path.Ext(name), "ts") {
+		return nil
+	}
+	var out []*regexp.Regexp
+	for _, line := range sortedKeys(added) {
+		for _, m := range assertLibrary.FindAllStringSubmatch(added[line], -1) {
+			if by := m[1] + m[2]; by != "assert" {
+				out = append(out, regexp.MustCompile(`\b`+regexp.QuoteMeta(by)+`\b([.\[])`))
+			}
 		}
 	}
 	return out
