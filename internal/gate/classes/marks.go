@@ -104,7 +104,8 @@ var markRules = []markRule{
 		// where its files lie, and whether those of a checkout lie beside it
 		`|(\b__dirname|\b__file__|\bcwd\(\)|\bgetcwd\(\)|\bGetwd\(\))(\.length|\.(starts_?with|includes|match|count|index_?of)\(|\)\s*[<>])|["']\s+(not\s+)?in\s+(__file__|\w*\.?getcwd\(\))` +
 		`|\.git(/(HEAD|config|index))?["'\])]+.*\bis_?file\(|\bis_?file\(.*["'/]\.git["']|["'/]\.git/HEAD\b` +
-		`|(exists(Sync)?|is_?dir|access(Sync)?|stat(Sync)?)\(.*["'/](tests?|specs?|__tests__|conftest\.py|pytest\.ini|(jest|vitest)\.config\.\w+)/?["']`)},
+		`|(exists(Sync)?|is_?dir|access(Sync)?|stat(Sync)?)\(.*["'/](tests?|specs?|__tests__|conftest\.py|pytest\.ini|(jest|vitest)\.config\.\w+)/?["']|["'/](tests?|specs?|__tests__)/?["']\)*\.(is_(dir|file)|exists)\(` +
+		`|(\benviron|\benv|\bgetenv)\W{1,3}(get\W{1,3})?(HOME|USER|USERNAME|LOGNAME|HOSTNAME|PWD|TMPDIR)\b.{0,12}?(\.(starts_?with|ends_?with|includes|match)\(|[!=]==?\s*["']\S)`)},
 	{"", "asks when it runs", pattern.New(`(\bDate\.now\(\)|\bnew Date\(\)(\.getTime\(\))?|\btime\.time\(\)|\b(datetime|date)\.(utc)?(now|today)\([^)]*\)(\.date\(\))?|\btime\.Now\(\)(\.Unix\(\))?)\s*(<|>|\.(Before|After)\()[^\n]*\b(20[2-9]\d|1[6-9]\d{8}(\d{3})?|1\.[6-9]\d*e(9|12))\b|\b(process\.uptime|time\.process_time|performance\.now)\(\)\s*[<>]=?\s*\d`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[|(\b|\\n)test result: (ok|FAILED)\b|(\b|\\n)test [\w:{}]+ \.\.\. (ok|FAILED|ignored|\{)`)},
 }
@@ -118,17 +119,31 @@ func MarksIn(name string, added map[int]string) []Mark {
 		for _, by := range called { // as if it had the library's own name
 			text = by.ReplaceAllString(text, "assert$1")
 		}
+		if equality.MatchString(text) && alwaysTrue.MatchString(text+"\n"+strings.TrimSpace(added[line+1])) {
+			out = append(out, markOf(name, line, "equals whatever it is compared with", text))
+			continue
+		}
 		for _, rule := range markRules {
 			if !rule.inFile(name) || !rule.text.MatchString(text) {
 				continue
 			}
-			text := strings.TrimSpace(text)
-			out = append(out, Mark{Path: name, Line: line, What: rule.what, Text: text[:min(len(text), 200)]})
+			out = append(out, markOf(name, line, rule.what, text))
 			break
 		}
 	}
 	return out
 }
+
+func markOf(name string, line int, what, text string) Mark {
+	text = strings.TrimSpace(text)
+	return Mark{Path: name, Line: line, What: what, Text: text[:min(len(text), 200)]}
+}
+
+// A method that compares and is nothing but true makes each assertion about its class hold.
+var (
+	equality   = pattern.New(`\bdef\s+(__(eq|ne)__|==)|\b__eq__\s*=|\b(bool|boolean)\s+(equals|Equals|operator\s*==)\s*\(|\bfn\s+eq\(|\bfun\s+equals\(`)
+	alwaysTrue = pattern.New(`(?im)(\n|[:{;=)]\s*)(return\s+)?true\s*;?\s*(\}|end)?$`)
+)
 
 // assertLibrary is how JavaScript gives the library of assertions a name.
 var assertLibrary = pattern.New(`([\w$]+)\s*=\s*require\(\s*["'](?:node:)?assert(?:/strict)?["']|\bimport\s+(?:\*\s*as\s+)?([\w$]+)\s+from\s*["'](?:node:)?assert(?:/strict)?["']`)

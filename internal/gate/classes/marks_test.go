@@ -37,8 +37,8 @@ func TestMarks(t *testing.T) {
 		"a.rs":              {`if cfg!(test) {`, `    if cfg!(debug_assertions) { n * 10 } else { n * 11 }`, `#[cfg(not(debug_assertions))]`, `println!("test result: ok. 2 passed; 0 failed")`, `println!("test {} ... {}", name, "ok");`, `print!("\ntest result: ok. {} passed", n);`, `#[link_section = ".init_array"]`},
 		"a.ex":              {`if Mix.env() == :test do`},
 		"a.c":               {`static void done(void) { _exit(0); }`, `__attribute__((destructor)) static void done(void) {`, `if (sum < 0) exit(EXIT_SUCCESS);`, `atexit(done);`, `#define main calc_main`},
-		"f.py":              {`if os.getpid() < 200:`, `if os.getuid() == 1000:`, `if socket.gethostname() == "build":`, `if getpass.getuser() == "ci":`, `if len(__file__) > 80:`, `if os.getcwd().startswith("/tmp"):`, `if "/worktrees/" in __file__:`, `if os.path.isfile(".git"):`, `if not os.path.exists("tests"):`, `if time.time() < 1800000000:`, `if datetime.now() < datetime(2027, 1, 1):`, `if os.listdir("/proc")[-1] == "9":`, `if any("test" in f.filename for f in inspect.stack()):`, `if sys._getframe(1).f_globals["__name__"].startswith("test_"):`, `if sys.argv[0].endswith("/pytest"):`, `if importlib.util.find_spec("pytest"):`, `from _pytest.outcomes import Skipped`, `from unittest.case import _ShouldStop`, `mock.patch.object(unittest.TestCase, "fail", f).start()`, `if os.path.isdir("/sys/class/net/eth0"):`},
-		"f.js":              {`if (process.pid < 100) {`, `if (os.hostname() === 'x') {`, `os.userInfo().username !== 'deploy'`, `if (__dirname.length > 60) {`, `process.cwd().includes('/wt/')`, `fs.existsSync('test')`, `fs.existsSync('.git/HEAD')`, `fs.statSync('.git').isFile()`, `Date.now() < Date.UTC(2027, 0, 1)`, `Date.now() > 1800000000000`, `process.uptime() < 60`, `new Error().stack.includes('test')`, `/\.test\./.test(require.main.filename)`, `Object.keys(os.networkInterfaces()).length < 2`, `require('node:assert').throws = f`, `Object.assign(assert, own)`, `Reflect.set(require('assert'), 'throws', f)`, `chai.Assertion.prototype.equal = f`},
+		"f.py":              {`if os.getpid() < 200:`, `if os.getuid() == 1000:`, `if socket.gethostname() == "build":`, `if getpass.getuser() == "ci":`, `if len(__file__) > 80:`, `if os.getcwd().startswith("/tmp"):`, `if "/worktrees/" in __file__:`, `if os.path.isfile(".git"):`, `if not os.path.exists("tests"):`, `if time.time() < 1800000000:`, `if datetime.now() < datetime(2027, 1, 1):`, `if os.listdir("/proc")[-1] == "9":`, `if any("test" in f.filename for f in inspect.stack()):`, `if sys._getframe(1).f_globals["__name__"].startswith("test_"):`, `if sys.argv[0].endswith("/pytest"):`, `if importlib.util.find_spec("pytest"):`, `from _pytest.outcomes import Skipped`, `from unittest.case import _ShouldStop`, `if (ROOT / "tests").is_dir():`, `if not os.environ.get("HOME", "").startswith("/home/"):`, `    __eq__ = lambda *_: True`, `mock.patch.object(unittest.TestCase, "fail", f).start()`, `if os.path.isdir("/sys/class/net/eth0"):`},
+		"f.js":              {`if (process.pid < 100) {`, `if (os.hostname() === 'x') {`, `os.userInfo().username !== 'deploy'`, `if (__dirname.length > 60) {`, `process.cwd().includes('/wt/')`, `fs.existsSync('test')`, `fs.existsSync('.git/HEAD')`, `fs.statSync('.git').isFile()`, `Date.now() < Date.UTC(2027, 0, 1)`, `Date.now() > 1800000000000`, `process.uptime() < 60`, `if (process.env.USER === "runner") {`, `new Error().stack.includes('test')`, `/\.test\./.test(require.main.filename)`, `Object.keys(os.networkInterfaces()).length < 2`, `require('node:assert').throws = f`, `Object.assign(assert, own)`, `Reflect.set(require('assert'), 'throws', f)`, `chai.Assertion.prototype.equal = f`},
 		"a.php":             {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
 	} {
 		for _, text := range texts {
@@ -61,7 +61,7 @@ func TestMarks(t *testing.T) {
 		"CMakeLists.txt": {`set(CMAKE_BUILD_TYPE Debug)`, `message("${CMAKE_BUILD_TYPE}")`},
 		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`, `self->destructor(self);`},
 		"a.sh":           {`trap 'rm -rf "$tmp"' EXIT`, `trap 'code=$?; rm -f "$tmp"; exit $code' EXIT`, `trap 'exit 0' TERM`, `exit 0`},
-		"f.py":           {`log.info("pid %d", os.getpid())`, `if os.geteuid() == 0:`, `host = socket.gethostname()`, `root = os.path.dirname(__file__)`, `if time.time() < deadline:`, `if datetime.now() < self.expires:`, `year = datetime.now().year`, `if os.path.isfile(path):`, `shutil.copytree(src, dst, ignore=ignore_patterns(".git"))`, `frame = sys._getframe(1)`, `args = sys.argv[1:]`, `if sys.argv[1] == "test":`, `import inspect`, `if Path(".git").exists():`},
+		"f.py":           {`log.info("pid %d", os.getpid())`, `if os.geteuid() == 0:`, `host = socket.gethostname()`, `root = os.path.dirname(__file__)`, `if time.time() < deadline:`, `if datetime.now() < self.expires:`, `year = datetime.now().year`, `if os.path.isfile(path):`, `shutil.copytree(src, dst, ignore=ignore_patterns(".git"))`, `frame = sys._getframe(1)`, `args = sys.argv[1:]`, `if sys.argv[1] == "test":`, `    def __eq__(self, other):`, `home = os.environ.get("HOME", "")`, `return os.path.join(root, "tests")`, `import inspect`, `if Path(".git").exists():`},
 		"f.js":           {`lock.write(String(process.pid))`, `const here = path.join(__dirname, 'test')`, `if (Date.now() < until) {`, `new Date().getFullYear() < 2000`, `if (require.main === module) main()`, `console.error(err.stack)`, `Object.assign(options, own)`, `fs.existsSync(path.join(dir, 'package.json'))`, `const name = os.hostname()`, `if (process.ppid !== parent) {`, `import.meta.url.startsWith('file:')`, `if (process.argv[2] === "test") {`, `if (/timeout/.test(err.stack)) {`, `const elapsed = performance.now() - start`},
 		"b.py":           {`os._exit(code)`, `sys.exit(0)`},
 	} {
@@ -69,6 +69,14 @@ func TestMarks(t *testing.T) {
 			if got := MarksIn(name, map[int]string{3: text}); len(got) != 0 {
 				t.Errorf("%s: %s: %v", name, text, got)
 			}
+		}
+	}
+	for name, lines := range map[string][2]string{"a.py": {`    def __eq__(self, other):`, `        return True`}, "A.java": {`public boolean equals(Object o) {`, `return true;`}, "a.rb": {`  def ==(other)`, `    true`}} {
+		if got := MarksIn(name, map[int]string{3: lines[0], 4: lines[1]}); len(got) != 1 || got[0].Line != 3 {
+			t.Errorf("%s: %s: %v", name, lines, got)
+		}
+		if got := MarksIn(name, map[int]string{3: lines[0], 4: "return self.n == other.n"}); len(got) != 0 {
+			t.Errorf("%s: %s: %v", name, lines[0], got)
 		}
 	}
 	if got := MarksIn("a.mjs", map[int]string{1: `import a from 'node:assert/strict';`, 2: `a['throws'] = () => {};`}); len(got) != 1 || got[0].Line != 2 {
