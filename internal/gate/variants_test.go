@@ -164,7 +164,7 @@ var longScenarios = []string{
 	"alone", "base_broken", "behaviour", "behaviour_gone", "behaviour_gone_alone", "beside_files_python",
 	"beside_python_stumbles", "build_apart_rust", "build_head", "build_rewrites_tests", "cannot_apply_node", "chdir_untrusted",
 	"comments_and_tests", "conftest_new", "data_above_conftest_python_untrusted", "data_by_pattern_untrusted",
-	"data_elsewhere_python", "declared_data_cmake_untrusted", "displaced_python", "document_tests_untrusted", "example_renamed_elixir", "exit_inside",
+	"data_elsewhere_python", "declared_data_cmake_untrusted", "displaced_python", "document_tests_untrusted", "example_renamed_elixir", "examples_gone_python_untrusted", "exit_inside",
 	"fake_events", "first_leaves_rest", "fixtures_shipped_untrusted", "flaky", "flaky_known", "flaky_new", "fuzz",
 	"generated", "go_cgo", "go_setup_beside", "go_setup_there", "go_setup_workspace", "go_uses_git", "hang",
 	"helpers_listed_node", "hidden_node_untrusted", "kept_added_cmake", "kept_added_cmake_untrusted",

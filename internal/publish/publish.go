@@ -175,7 +175,7 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	var errs []error
 	note := func(what string, err error) {
 		// What an App does not find it may not see now, and comes back to; GitHub says where a conversation is locked.
-		if refused(err) && !(p.App && github.IsNotFound(err)) {
+		if refused(err) && (!p.App || !github.IsNotFound(err)) {
 			posted.Left = append(posted.Left, left(what, err))
 			return
 		}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/execution"
@@ -106,7 +105,7 @@ func (a *Arm) renew(dir string) error {
 		return fmt.Errorf("arm: %w", err)
 	}
 	defer root.Close()
-	now := time.Now()
+	now := a.on.Executor.Now()
 	for _, f := range a.on.Sides.Plans[a.Side].Files {
 		name := filepath.FromSlash(f)
 		if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {

@@ -26,16 +26,26 @@ func ExamplesOf(name string, doctests bool) *ecosystem.Mixture {
 
 var (
 	pythonBlock = pattern.New(`(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)`)
-	pythonDoc   = pattern.New(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*[rRuU]?("""|''')`)
+	// pythonNewLine is what stands behind a colon whose body is in the lines below.
+	pythonNewLine = pattern.New(`^[ \t]*(?:#[^\n]*)?\r?\n`)
+	pythonDoc     = pattern.New(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*[rRuU]?("""|''')`)
 )
 
-// pythonExamples are the docstrings of a module that have a prompt of doctest.
+// pythonExamples are the docstrings of a module, those without a prompt of doctest too, and where
+// definitions without one can have theirs.
 func pythonExamples(src string) []ecosystem.Example {
 	var out []ecosystem.Example
 	end := 0
-	take := func(of string, at int) {
+	take := func(of, indent string, at int) {
 		m := pythonDoc.FindStringSubmatchIndex(src[at:])
 		if m == nil {
+			bare := ecosystem.Example{Of: of, From: at, To: at, Bare: true, Open: ` """`, Close: `""";`}
+			if of == "" {
+				bare.Open, bare.Close = `"""`, "\"\"\"\n"
+			} else if pythonNewLine.MatchString(src[at:]) {
+				bare.Open, bare.Close = "\n"+indent+`    """`, `"""`
+			}
+			out = append(out, bare)
 			return
 		}
 		text := src[at+m[3]:]
@@ -43,11 +53,10 @@ func pythonExamples(src string) []ecosystem.Example {
 		if n < 0 {
 			return
 		}
-		if end = at + m[3] + n; strings.Contains(text[:n], ">>>") {
-			out = append(out, ecosystem.Example{Of: of, From: at + m[3], To: end})
-		}
+		end = at + m[3] + n
+		out = append(out, ecosystem.Example{Of: of, From: at + m[3], To: end, Bare: !strings.Contains(text[:n], ">>>")})
 	}
-	take("", 0)
+	take("", "", 0)
 	type block struct{ indent, name string }
 	var around []block
 	for _, m := range pythonBlock.FindAllStringSubmatchIndex(src, -1) {
@@ -64,7 +73,7 @@ func pythonExamples(src string) []ecosystem.Example {
 			of += "." + b.name
 		}
 		if at := pythonBody(src, m[5]); at > 0 {
-			take(of, at)
+			take(of, indent, at)
 		}
 	}
 	return out
@@ -101,18 +110,15 @@ var (
 	elixirItem = pattern.New(`^\s*(?:@(?:spec|doc|since|deprecated|impl|type|typedoc)\b[^\n]*\n(?:[ \t]+[^\n@d][^\n]*\n)*\s*)*(defp?|defmacrop?)[ \t]+([\w?!]+)`)
 )
 
-// elixirExamples are the documentations that have a prompt of iex.
+// elixirExamples are the documentations, those without a prompt of iex too.
 func elixirExamples(src string) []ecosystem.Example {
 	var out []ecosystem.Example
 	for _, m := range elixirDoc.FindAllStringSubmatchIndex(src, -1) {
-		if !strings.Contains(src[m[0]:m[1]], "iex") {
-			continue
-		}
 		of := ""
 		if item := elixirItem.FindStringSubmatch(src[m[1]:]); item != nil {
 			of = item[2]
 		}
-		out = append(out, ecosystem.Example{Of: of, From: m[2], To: m[1]})
+		out = append(out, ecosystem.Example{Of: of, From: m[2], To: m[1], Bare: !strings.Contains(src[m[0]:m[1]], "iex")})
 	}
 	return out
 }

@@ -29,6 +29,18 @@ func TestExamplesOf(t *testing.T) {
 			"def f():\n    \"\"\"New.\"\"\"\n",
 			"def f():\n    \"\"\"New.\"\"\"\n",
 		},
+		"python, examples that are gone": {
+			"a.py",
+			"'''\n>>> one\n1\n'''\ndef f():\n    \"\"\"Old.\n\n    >>> f()\n    1\n    \"\"\"\n    return 1\ndef g():\n    \"\"\">>> g()\n    2\n    \"\"\"\n    return 2\ndef h():\n    \"\"\">>> h()\n    3\n    \"\"\"\n    return 3\n",
+			"one = 1\ndef f():\n    \"\"\"New.\"\"\"\n    return 0\ndef g():\n    return 0\ndef h(): return 0\n",
+			"\"\"\"\n>>> one\n1\n\"\"\"\none = 1\ndef f():\n    \"\"\"Old.\n\n    >>> f()\n    1\n    \"\"\"\n    return 0\ndef g():\n    \"\"\">>> g()\n    2\n    \"\"\"\n    return 0\ndef h(): \"\"\">>> h()\n    3\n    \"\"\"; return 0\n",
+		},
+		"elixir, an example that is gone": {
+			"a.ex",
+			"defmodule A do\n  @doc \"\"\"\n      iex> A.f()\n      3\n  \"\"\"\n  def f, do: 3\nend\n",
+			"defmodule A do\n  @doc \"\"\"\n  New.\n  \"\"\"\n  def f, do: 4\nend\n",
+			"defmodule A do\n  @doc \"\"\"\n      iex> A.f()\n      3\n  \"\"\"\n  def f, do: 4\nend\n",
+		},
 		"elixir": {
 			"a.ex",
 			"defmodule A do\n  @doc \"\"\"\n  Old.\n\n      iex> A.add(1, 2)\n      3\n  \"\"\"\n  @spec add(integer, integer) :: integer\n  def add(a, b), do: a + b\nend\n",

@@ -316,24 +316,41 @@ func closing(src string, at int) int {
 	return len(src)
 }
 
-// An Example is a text of documentation that has examples, of what has a name.
+// An Example is a text of documentation that has examples, or may have them, of what has a name.
 type Example struct {
 	Of       string // the name of what is documented
 	From, To int    // in the source
+	Bare     bool   // it has none, as it stands on the head
+	// Open and Close are put around an example that stands there: nothing, where the documentation does.
+	Open, Close string
 }
 
-// MergeExamples puts the base's examples in place of the head's that are of the same thing.
+// MergeExamples puts the base's examples in place of the head's that are of the same thing, and where what
+// they are of is documented without one.
 func MergeExamples(find func(string) []Example) func(base, head []byte) ([]byte, error) {
+	bare := func(e Example) bool { return e.Bare }
 	return func(base, head []byte) ([]byte, error) {
 		was := map[string]string{}
-		for _, e := range numbered(find(string(base))) {
+		for _, e := range numbered(slices.DeleteFunc(find(string(base)), bare)) {
 			was[e.Of] = string(base[e.From:e.To])
 		}
+		all := find(string(head))
+		times := map[string]int{}
+		for _, e := range all {
+			times[e.Of]++
+		}
+		places := numbered(slices.DeleteFunc(slices.Clone(all), bare))
+		for _, e := range all {
+			if e.Bare && times[e.Of] == 1 {
+				places = append(places, e)
+			}
+		}
+		slices.SortStableFunc(places, func(a, b Example) int { return a.From - b.From })
 		var out strings.Builder
 		at := 0
-		for _, e := range numbered(find(string(head))) {
+		for _, e := range places {
 			if text, ok := was[e.Of]; ok {
-				out.WriteString(string(head[at:e.From]) + text)
+				out.WriteString(string(head[at:e.From]) + e.Open + text + e.Close)
 				at = e.To
 			}
 		}

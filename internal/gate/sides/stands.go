@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,19 +60,24 @@ func (r *Reader) Stands(id results.ID) bool {
 	return false
 }
 
-// exampleGone says of an example in the documentation of a function of Elixir whether the change takes the
-// function out of its module.
+// exampleGone says of an example in the documentation of Elixir or Python whether the change takes what it is
+// of out of its module.
 func (r *Reader) exampleGone(id results.ID) bool {
-	module, function := elixir.ExampleOf(id.Test)
-	if function == "" || path.Ext(id.Package) != ".exs" {
+	if module, function := elixir.ExampleOf(id.Test); function != "" && path.Ext(id.Package) == ".exs" {
+		was, is := false, false
+		for _, v := range r.Texts {
+			was = was || elixir.Defines(v.Base, module, function)
+			is = is || elixir.Defines(v.Head, module, function)
+		}
+		return was && !is
+	}
+	file, src := r.TestFileOf(id)
+	if path.Ext(file) != ".py" || languages.IsTestFile(file) || src == nil {
 		return false
 	}
-	was, is := false, false
-	for _, v := range r.Texts {
-		was = was || elixir.Defines(v.Base, module, function)
-		is = is || elixir.Defines(v.Head, module, function)
-	}
-	return was && !is
+	name := id.Test[strings.LastIndexByte(id.Test, '.')+1:]
+	defined := regexp.MustCompile(`(?m)^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+` + regexp.QuoteMeta(name) + `\b`)
+	return defined.Match(src) && !defined.Match(r.readHead(file))
 }
 
 // displaced says of the name of a test that stands in another place of its file, such as in a class or a

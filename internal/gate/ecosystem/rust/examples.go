@@ -16,14 +16,11 @@ var (
 func rustExamples(src string) []ecosystem.Example {
 	var out []ecosystem.Example
 	for _, m := range rustDoc.FindAllStringSubmatchIndex(src, -1) {
-		if !strings.Contains(src[m[0]:m[1]], "```") {
-			continue
-		}
 		of := ""
 		if item := rustItem.FindStringSubmatch(src[m[1]:]); item != nil {
 			of = item[1] + " " + item[2]
 		}
-		out = append(out, ecosystem.Example{Of: of, From: m[0], To: m[1]})
+		out = append(out, ecosystem.Example{Of: of, From: m[0], To: m[1], Bare: !strings.Contains(src[m[0]:m[1]], "```")})
 	}
 	return out
 }
