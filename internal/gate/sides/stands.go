@@ -38,7 +38,7 @@ func (r *Reader) Stands(id results.ID) bool {
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
 		t := r.testsOf(results.Head, name, head)
-		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
+		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test, func() bool { return r.AddsSkip(id) || skipMark.MatchString(classes.TextAt(string(head), id.Test)) })) {
 			continue // it is another test of that name, or this one where it ran
 		}
 		if own, ok := classes.Bare(name, id.Test); ok && r.renamed().fresh[Site{name, own}] {
@@ -175,10 +175,11 @@ func (r *Reader) takenElsewhere(id results.ID) bool {
 	})
 }
 
-// reported says whether the head's run has a test of a name in a file.
-func (r *Reader) reported(file, test string) bool {
+// reported says whether the head's run has a test of a name in a file. One that was skipped counts where
+// the test itself asks for that; another one, such as with a test beside it that alone is to run, only stands there.
+func (r *Reader) reported(file, test string, skips func() bool) bool {
 	for id, t := range r.Suites[results.Head] {
-		if id.Test == test && t.Status != results.NotRun && (id.Package == file || languages.ByPackage(t.Eco) && r.PackageDir(results.Head, id) == path.Dir(file)) {
+		if id.Test == test && t.Status != results.NotRun && (t.Status != results.Skipped || skips()) && (id.Package == file || languages.ByPackage(t.Eco) && r.PackageDir(results.Head, id) == path.Dir(file)) {
 			return true
 		}
 	}

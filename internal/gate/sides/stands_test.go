@@ -8,6 +8,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // TestOfGone: a row goes with the file that it is named after, and with no document that happens to have its name.
@@ -127,6 +128,30 @@ func TestSubjectStands(t *testing.T) {
 		r.Texts[tt.source] = v
 		if got := r.SubjectStands(results.ID{Unit: ".", Package: tt.file, Test: "test_a"}); got != tt.want {
 			t.Errorf("%q without what %q takes out: stands %v", tt.test, tt.source, got)
+		}
+	}
+}
+
+// TestStandsSkipped: a test that moves to another file and is skipped there stands, unless it is itself marked so.
+func TestStandsSkipped(t *testing.T) {
+	t.Parallel()
+	const was, to = "test/negative.test.js", "test/price.test.js"
+	for _, tt := range []struct {
+		head   string
+		status results.Status
+		want   bool
+	}{
+		{"test.only('price', () => {})\ntest('negative', () => {})\n", results.Skipped, true},
+		{"test('price', () => {})\ntest.skip('negative', () => {})\n", results.Skipped, false},
+		{"test('price', () => {})\ntest('negative', () => {})\n", results.Passed, false},
+		{"test('price', () => {})\n", results.NotRun, false},
+	} {
+		r := reading(t, compare.Test, to, "test('price', () => {})\n", tt.head, map[string]string{was: "test('negative', () => {})\n"})
+		r.Head = &workspace.Tree{Dir: t.TempDir()}
+		r.Texts[was] = classes.Versions{Base: []byte("test('negative', () => {})\n")}
+		r.Suites[results.Head] = results.Suite{results.ID{Unit: ".", Package: to, Test: "negative"}: {Status: tt.status}}
+		if got := r.Stands(results.ID{Unit: ".", Package: was, Test: "negative"}); got != tt.want {
+			t.Errorf("%q: %v", tt.head, got)
 		}
 	}
 }
