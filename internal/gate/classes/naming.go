@@ -132,7 +132,7 @@ func (t TestText) Displaced(was TestText, test string) string {
 	name, _, _ := strings.Cut(was.spelled(test), "[")
 	by, _, _ := was.namedBy(name)
 	for of := range by {
-		if count(t, of) >= count(was, of) {
+		if t.named[of] < was.named[of] && count(t, of) >= count(was, of) {
 			return of.name
 		}
 	}
