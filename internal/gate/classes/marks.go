@@ -96,17 +96,6 @@ var markRules = []markRule{
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
 	{"", "asks what runs it", pattern.New(`[.$({"'` + "`" + `](MAKEFLAGS|MFLAGS)\b|\b(MAKELEVEL|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
-	{"", "asks where it runs", pattern.New(`(?i)/proc/(self|1)/(ns|root|sched|[ug]id_map|loginuid|oom_score_adj)\b|(?:read|list)\w*\(\s*["']/proc/?["']|/sys/(class/net|fs/cgroup)\b` +
-		// the number of a process, its user, its machine, compared with what they are in one place
-		`|(\bprocess\.p?pid|\bgetpp?id\(\)|\bProcess\.pp?id)\s*(<|>|[!=]==?|%|in\b)\s*[\d(\[]|\bgete?[ug]id\(\)\s*(<|>|[!=]==?)=?\s*[1-9]` +
-		`|(\bgethostname\(\)|\bos\.hostname\(\)|\bplatform\.node\(\)|\bgetuser\(\)|\buserInfo\(\)\.(username|homedir|uid))\s*([!=]==?\s*["'\d]|(not\s+)?in\b|\.(starts_?with|ends_?with|includes|match)\()` +
-		`|(\bnetworkInterfaces\(\)|\bif_nameindex\(\))\)?(\.length|\)?\s*[<>=])` +
-		// where its files lie, and whether those of a checkout lie beside it
-		`|(\b__dirname|\b__file__|\bcwd\(\)|\bgetcwd\(\)|\bGetwd\(\))(\.length|\.(starts_?with|includes|match|count|index_?of)\(|\)\s*[<>])|["']\s+(not\s+)?in\s+(__file__|\w*\.?getcwd\(\))` +
-		`|\.git(/(HEAD|config|index))?["'\])]+.*\bis_?file\(|\bis_?file\(.*["'/]\.git["']|["'/]\.git/HEAD\b` +
-		`|(exists(Sync)?|is_?dir|access(Sync)?|stat(Sync)?)\(.*["'/](tests?|specs?|__tests__|conftest\.py|pytest\.ini|(jest|vitest)\.config\.\w+)/?["']|["'/](tests?|specs?|__tests__)/?["']\)*\.(is_(dir|file)|exists)\(` +
-		`|(\benviron|\benv|\bgetenv)\W{1,3}(get\W{1,3})?(HOME|USER|USERNAME|LOGNAME|HOSTNAME|PWD|TMPDIR)\b.{0,12}?(\.(starts_?with|ends_?with|includes|match)\(|[!=]==?\s*["']\S)`)},
-	{"", "asks when it runs", pattern.New(`(\bDate\.now\(\)|\bnew Date\(\)(\.getTime\(\))?|\btime\.time\(\)|\b(datetime|date)\.(utc)?(now|today)\([^)]*\)(\.date\(\))?|\btime\.Now\(\)(\.Unix\(\))?)\s*(<|>|\.(Before|After)\()[^\n]*\b(20[2-9]\d|1[6-9]\d{8}(\d{3})?|1\.[6-9]\d*e(9|12))\b|\b(process\.uptime|time\.process_time|performance\.now)\(\)\s*[<>]=?\s*\d`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[|(\b|\\n)test result: (ok|FAILED)\b|(\b|\\n)test [\w:{}]+ \.\.\. (ok|FAILED|ignored|\{)`)},
 }
 
@@ -123,7 +112,7 @@ func MarksIn(name string, added map[int]string) []Mark {
 			out = append(out, markOf(name, line, "equals whatever it is compared with", text))
 			continue
 		}
-		for _, rule := range markRules {
+		for _, rule := range slices.Concat(markRules, placeRules) {
 			if !rule.inFile(name) || !rule.text.MatchString(text) {
 				continue
 			}
