@@ -308,6 +308,7 @@ func (c *Checked) compare(with string, made *report.Report, whole bool) {
 		{"believed", have.Believed, again.Believed},
 		{"executed", have.Executed, again.Executed},
 		{"behaviour", have.Behaviour, again.Behaviour},
+		{"api", have.API, again.API},
 		{"checks", have.Checks, again.Checks},
 		{"findings", have.Findings, again.Findings},
 		{"not_covered", have.NotCovered, again.NotCovered},

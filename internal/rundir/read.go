@@ -34,8 +34,9 @@ var ErrNothing = errors.New("no run was begun here")
 //     exit code shows is not hidden; a command in another folder is another one; errors of the
 //     verification are run again; a check of the last run that held and fails is a finding
 //   - 8 (since 2026-11-30): a PASS without a probe is titled so; what could not run on the base is
-//     not introduced; an exit code that only branches print is hidden; a command that was ended for
-//     a limit fails no test
+//     not introduced; an exit code that only branches print is hidden, and so in more ways that a
+//     shell has; what a check says of an output is not shown as printed; a command that was ended
+//     for a limit fails no test
 const Format = 8
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
