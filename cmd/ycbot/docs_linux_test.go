@@ -300,7 +300,7 @@ func TestStatementIsRead(t *testing.T) {
 // Parts of files that the docs show are what their readers take.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
-	if _, err := config.Parse("docs/gate.md", []byte("version: 1\n"+block(t, "docs/gate.md", "commands:\n"))); err != nil {
+	if _, err := config.Parse("docs/detection.md", []byte("version: 1\n"+block(t, "docs/detection.md", "commands:\n"))); err != nil {
 		t.Error(err)
 	}
 	if o, err := config.ParseOperator("docs/operate.md", []byte(block(t, "docs/operate.md", "version: 1\nrepositories:"))); err != nil || o.Repositories.Allows("acme/sandbox-1") {

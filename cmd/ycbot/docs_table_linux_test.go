@@ -74,8 +74,8 @@ var shownInDocs = []inDocs{
 	{page: "docs/formats.md", text: `cosign verify-blob-attestation --bundle statement.sigstore.json --type https://in-toto.io/attestation/test-result/v0.1 --digestAlg gitCommit --digest "$HEAD_SHA" --certificate-identity "$WHO" --certificate-oidc-issuer https://token.actions.githubusercontent.com`, cannot: "what it verifies is signed at sigstore.dev"},
 	{page: "docs/formats.md", text: "permissions: id-token: write", cannot: "github.com signs; TestStatementIsRead reads the predicate that it takes"},
 
-	{page: "docs/gate.md", text: "ycbot gate explain", by: "TestScript/explain"},
-	{page: "docs/gate.md", text: "commands: setup: npm ci", by: "TestSnippets"},
+	{page: "docs/detection.md", text: "ycbot gate explain", by: "TestScript/explain"},
+	{page: "docs/detection.md", text: "commands: setup: npm ci", by: "TestSnippets"},
 
 	{page: "docs/operate.md", text: ". ./ycbot.env", by: "TestSetUpAsDocumented"},
 	{page: "docs/operate.md", text: "umask 077", by: "TestBackup"},

@@ -39,11 +39,13 @@ func TestWordsAreDocumented(t *testing.T) {
 	}
 }
 
-// docs/gate.md has the parts of the time that is left as they are.
+// The pages have the parts of the time that is left as they are.
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
+	docstest.Says(t, "../../docs/detection.md", map[string]bool{
+		"in half of the time that is left": restShare == 2,
+	})
 	docstest.Says(t, "../../docs/gate.md", map[string]bool{
-		"in half of the time that is left":                                restShare == 2,
 		"in an eighth of the time that is left and three minutes at most": linesShare == 8 && linesMost == 3*time.Minute && linesTime(Limits{}, time.Hour) == linesMost && linesTime(Limits{}, 8*time.Minute) == time.Minute,
 	})
 }

@@ -6,10 +6,10 @@ import (
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
-// docs/gate.md has the bounds of what lies outside of a repository as they are.
+// docs/detection.md has the bounds of what lies outside of a repository as they are.
 func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
-	docstest.Says(t, "../../docs/gate.md", map[string]bool{
+	docstest.Says(t, "../../docs/detection.md", map[string]bool{
 		"three inside one another and 256 a side at most": moduleDepth == 3 && maxModules == 256,
 		"4 GB a side at most":                             maxContents == 4<<30,
 	})

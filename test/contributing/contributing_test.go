@@ -164,8 +164,8 @@ func TestWalksAfterAdditions(t *testing.T) {
 	names, steps := walks(t)
 	for _, tt := range []struct{ what, file, old, with string }{
 		{"an ecosystem", "internal/gate/languages/languages.go", "elixir.New(),\n", "elixir.New(),\n\t\tzig.New(),\n"},
-		{"the row of an ecosystem", "docs/gate.md", "\n| Elixir |", "\n| Zig | `build.zig` | – | `zig build test` | – | no |\n| Elixir |"},
-		{"an untried ecosystem", "docs/gate.md", "tox and nox. Gradle,", "tox and nox. Gradle, Zig,"},
+		{"the row of an ecosystem", "docs/detection.md", "\n| Elixir |", "\n| Zig | `build.zig` | – | `zig build test` | – | no |\n| Elixir |"},
+		{"an untried ecosystem", "docs/detection.md", "tox and nox. Gradle,", "tox and nox. Gradle, Zig,"},
 		{"a tool", "internal/tool/all.go", "Grep(t)}", "Grep(t), Hexdump(t)}"},
 		{"a tool of a group", "agents/groups.go", `"glob", "grep"}`, `"glob", "grep", "hexdump"}`},
 		{"a documented tool", "docs/agents.md", "`glob`, `grep` |", "`glob`, `grep`, `hexdump` |"},

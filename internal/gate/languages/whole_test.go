@@ -16,11 +16,11 @@ import (
 )
 
 // TestNothingIsMissing says what a new ecosystem lacks: a name and its noun, a way to
-// find projects, a class table, a row in the table of docs/gate.md, and a
-// language that tries it or a word of docs/gate.md that there is none.
+// find projects, a class table, a row in the table of docs/detection.md, and a
+// language that tries it or a word of docs/detection.md that there is none.
 func TestNothingIsMissing(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/gate.md")
+	page, err := os.ReadFile("../../../docs/detection.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,10 @@ func TestNothingIsMissing(t *testing.T) {
 		}
 		row := "\n| " + strings.ReplaceAll(e.Name, "/", ", ")
 		if !strings.Contains(string(page), row+" |") && !strings.Contains(string(page), row+", ") {
-			t.Errorf("docs/gate.md has no row for %s in its table of what is detected", e.Name)
+			t.Errorf("docs/detection.md has no row for %s in its table of what is detected", e.Name)
 		}
 		if e.Name != "Go" && !untried(string(page), e.Name) && !strings.Contains(tried.String(), "func "+triedBy[e.Name]+"() language") {
-			t.Errorf("no language tries %s: add one to internal/gate/languages_more_test.go and its function to triedBy here, or say in docs/gate.md that it is untried", e.Name)
+			t.Errorf("no language tries %s: add one to internal/gate/languages_more_test.go and its function to triedBy here, or say in docs/detection.md that it is untried", e.Name)
 		}
 	}
 }
@@ -65,7 +65,7 @@ var triedBy = map[string]string{
 	"Ruby": "rspecLanguage", "PHP": "phpLanguage", "Elixir": "elixirLanguage", "Make": "makeLanguage",
 }
 
-// untried says whether docs/gate.md has an ecosystem in its list of what is tried with
+// untried says whether docs/detection.md has an ecosystem in its list of what is tried with
 // recorded output alone.
 func untried(page, name string) bool {
 	_, after, ok := strings.Cut(page, "and with poetry, tox and nox. ")

@@ -1,5 +1,5 @@
 // Package own runs the commands by which projects test themselves, such as "make test", beside the
-// runners that ycbot calls, where they may show more (docs/gate.md, "The project's own commands").
+// runners that ycbot calls, where they may show more (docs/detection.md, "The project's own commands").
 package own
 
 import (
