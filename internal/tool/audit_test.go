@@ -23,11 +23,11 @@ func TestAnswersCanBeQuoted(t *testing.T) {
 		return out, errs, err
 	}}
 	for i, command := range []string{
-		"echo plain; echo warned >&2",
+		"ls -d .; echo warned >&2",
 		`printf '\033[31mred\033[0m\r\nand\u202e hidden \377 bytes\n'`,
 		"for i in $(seq 4000); do echo \"line $i of it\"; done",
-		"echo refused >&2; exit 3",
-		"true",
+		"ls -d . >&2; exit 3",
+		"ls nothing* 2>/dev/null || test . -ef .",
 	} {
 		answer := call(t, Bash(s), m{"command": command})
 		text := fmt.Sprintf("### Check: the odd input is rejected or shown\n**Command run:**\n```bash\n%s\n```\n**Output observed:**\n````\n%s````\n**Result: PASS**\n\nVERDICT: PASS\n", command, answer)

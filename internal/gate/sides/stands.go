@@ -71,10 +71,10 @@ func (r *Reader) exampleGone(id results.ID) bool {
 		}
 		return was && !is
 	}
-	file, src := r.TestFileOf(id)
-	if path.Ext(file) != ".py" || languages.IsTestFile(file) || src == nil {
+	if path.Ext(id.Package) != ".py" || languages.IsTestFile(id.Package) {
 		return false
 	}
+	file, src := r.TestFileOf(id)
 	name := id.Test[strings.LastIndexByte(id.Test, '.')+1:]
 	defined := regexp.MustCompile(`(?m)^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+` + regexp.QuoteMeta(name) + `\b`)
 	return defined.Match(src) && !defined.Match(r.readHead(file))
