@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -35,30 +34,14 @@ func (k *keeper) described(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	over := &keeper{in: k.in, on: k.on, out: k.out, arm: a, commands: own.commands, otherwise: own.otherwise, steers: k.steers, run: narrowTo(k.on.Sides, tests)}
-	if over.suite, err = over.runAgain(ctx, tests); err != nil {
+	refuted, err := own.refutedIn(ctx, a, tests, func(*examined) bool { return len(a.Left) == 0 }) // a build without a file says nothing
+	if err != nil {
 		return err
 	}
-	l := over.lookup(results.Head, over.suite)
-	var failing []*examined
-	of := map[results.ID]*examined{}
-	for _, e := range tests {
-		status, _, t, broken, _ := l.status(e)
-		if status != compare.Failed || broken || len(a.Left) > 0 {
-			continue // a build without a file says nothing
-		}
-		again := *e
-		again.kept, again.output, again.evidence = status, t.Output, append(slices.Clone(e.evidence), t.Evidence)
-		failing, of[e.id] = append(failing, &again), e
-	}
-	if err := over.disputed(ctx, failing); err != nil {
-		return err
-	}
-	for _, again := range failing {
-		if e := of[again.id]; !again.drop {
-			at := slices.IndexFunc(files, func(t sides.Touch) bool { return k.on.Sides.BuiltBy(t, e.id, e.eco) })
-			e.kept, e.output, e.evidence, e.made, e.built = again.kept, again.output, again.evidence, []compare.FileClass{compare.Support}, &files[at]
-		}
+	for _, r := range refuted {
+		at := slices.IndexFunc(files, func(t sides.Touch) bool { return k.on.Sides.BuiltBy(t, r.was.id, r.was.eco) })
+		r.take(compare.Support)
+		r.was.built = &files[at]
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -46,31 +45,14 @@ func (k *keeper) shipped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	over := &keeper{in: k.in, on: k.on, out: k.out, arm: a, commands: k.commands, otherwise: k.otherwise, steers: k.steers, run: narrowTo(k.on.Sides, tests)}
-	if over.suite, err = over.runAgain(ctx, tests); err != nil {
+	refuted, err := k.refutedIn(ctx, a, tests, func(again *examined) bool {
+		return a.Left[k.fileOf(again)] == "" && !k.wantsRemoved(again) // else it says nothing of the product
+	})
+	if err != nil {
 		return err
 	}
-	l := over.lookup(results.Head, over.suite)
-	var failing []*examined
-	of := map[results.ID]*examined{}
-	for _, e := range tests {
-		status, _, t, broken, _ := l.status(e)
-		if status != compare.Failed || broken || len(a.Left) > 0 && a.Left[k.fileOf(e)] != "" {
-			continue // it says nothing of the product
-		}
-		again := *e
-		again.kept, again.output, again.evidence = status, t.Output, append(slices.Clone(e.evidence), t.Evidence)
-		if !k.wantsRemoved(&again) {
-			failing, of[e.id] = append(failing, &again), e
-		}
-	}
-	if err := over.disputed(ctx, failing); err != nil {
-		return err
-	}
-	for _, again := range failing {
-		if e := of[again.id]; !again.drop {
-			e.kept, e.output, e.evidence, e.made = again.kept, again.output, again.evidence, []compare.FileClass{compare.Test}
-		}
+	for _, r := range refuted {
+		r.take(compare.Test)
 	}
 	return nil
 }
