@@ -95,12 +95,12 @@ func (h *jobHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Conf
 	if errors.As(err, &problems) {
 		err = &app.Permanent{Err: err}
 	}
-	return facts, h.hub.Config, unlearnt(err)
+	return facts, h.hub.Config, unknown(err)
 }
 
-// unlearnt is why it could not be learnt what a decision depends on. A pull request that is not found may be too
+// unknown is why GitHub's part of a decision is not known. A pull request that is not found may be too
 // new for all of GitHub's servers to know it, and is looked for again.
-func unlearnt(err error) error {
+func unknown(err error) error {
 	if github.IsNotFound(err) {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestNotFoundIsLookedForAgain(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusNotFound: false, http.StatusConflict: false} {
 		var permanent *app.Permanent
-		err := unlearnt(fmt.Errorf("pull request: %w", &github.Error{Status: status}))
+		err := unknown(fmt.Errorf("pull request: %w", &github.Error{Status: status}))
 		if err == nil || errors.As(err, &permanent) != want {
 			t.Errorf("%d: %#v", status, err)
 		}

@@ -40,8 +40,10 @@ Exit codes: 0 it is right, or there is none; 3 it is not.`,
 	show := &cobra.Command{
 		Use:   "print [FILE]",
 		Short: "Print the effective settings of FILE, over your own file and the defaults",
-		Long: `Print, as a configuration, the effective settings of FILE, else of .github/ycbot.yml
-in the working tree, over your own file ($YCBOT_HOME/config.yml) and the defaults. A run reads the file at the base commit, and flags come above it.
+		Long: `Print, as a configuration, the effective settings of FILE, else of
+.github/ycbot.yml in the working tree, over your own file
+($YCBOT_HOME/config.yml) and the defaults. A run reads the file at the base
+commit, and flags come above it.
 Steps of the gate whose commands are detected are left out: "ycbot gate explain".`,
 		Example: `  ycbot config print`,
 		Args:    atMostOne,
@@ -83,7 +85,7 @@ func (p *program) configCheck(dir string, args []string) error {
 	}
 	if _, err := os.Lstat(filepath.Join(repository.Top(dir), config.Misnamed)); data == nil && err == nil {
 		p.code = report.ExitError
-		_, err := fmt.Fprintln(p.stdout, config.IsMisnamed)
+		_, err := fmt.Fprintln(p.stdout, config.NotRead)
 		return err
 	}
 	if data == nil {

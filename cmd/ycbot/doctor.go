@@ -23,9 +23,9 @@ func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that a run needs on this machine, and say how to fix it",
-		Long: `Check everything that a run needs on this machine: the model's provider, GitHub, the App,
-git, the sandbox, permission files, agents, the configuration, the toolchains of
-this repository and ycbot's own files. Each line is ok, a warning (runs work, with
+		Long: `Check everything that a run needs on this machine: the model's provider,
+GitHub, the App, git, the sandbox, permission files, agents, the configuration,
+the toolchains of this repository and ycbot's own files. Each line is ok, a warning (runs work, with
 less than they could have), an issue (something that was asked for does not work)
 or skipped, with what to do. No secret is printed, and nothing is changed.
 

@@ -269,10 +269,10 @@ const (
 // Path is where a repository keeps its configuration.
 const Path = ".github/ycbot.yml"
 
-// Misnamed is what [Path] is taken for, and is not read.
+// Misnamed is what [Path] is taken for, and NotRead what people see of it.
 const (
-	Misnamed   = ".github/ycbot.yaml"
-	IsMisnamed = Misnamed + " is not read: its name has to be " + Path
+	Misnamed = ".github/ycbot.yaml"
+	NotRead  = Misnamed + " is not read: its name has to be " + Path
 )
 
 // Default returns what holds where no file says otherwise. Its limits are not

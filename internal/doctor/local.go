@@ -144,7 +144,7 @@ func (in Input) config(c *area) {
 	_, misnamed := os.Lstat(filepath.Join(repository.Top(in.Dir), config.Misnamed))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && misnamed == nil:
-		c.issue("rename it", "%s", config.IsMisnamed)
+		c.issue("rename it", "%s", config.NotRead)
 		return
 	case errors.Is(err, fs.ErrNotExist):
 		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)

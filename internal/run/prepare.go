@@ -225,7 +225,7 @@ func (p *prepared) configure(ctx context.Context) error {
 		}
 		if err != nil {
 			if _, err := p.mirror.ReadFile(ctx, base, config.Misnamed); err == nil {
-				p.source.Notes = append(p.source.Notes, config.IsMisnamed)
+				p.source.Notes = append(p.source.Notes, config.NotRead)
 			}
 		}
 	}

@@ -4,13 +4,8 @@ package arms
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,7 +81,7 @@ func (a *Arm) Lay(ctx context.Context) error {
 	if err := tree.Overlay(ctx, a.commit, a.Files); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(a.Files, sides.BuildsBeside) {
+	if slices.ContainsFunc(a.Files, languages.KeepsMade) {
 		if err := a.renew(tree.Dir); err != nil {
 			return err
 		}
@@ -95,27 +90,6 @@ func (a *Arm) Lay(ctx context.Context) error {
 		return err
 	}
 	return a.takeOut(ctx, slices.Sorted(maps.Keys(a.Left)))
-}
-
-// renew makes all files of the side newer than what its build made of them: make would take a program
-// that other rules made for one that the arm's made. They have one time, as git gives them.
-func (a *Arm) renew(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("arm: %w", err)
-	}
-	defer root.Close()
-	now := a.on.Executor.Now()
-	for _, f := range a.on.Sides.Plans[a.Side].Files {
-		name := filepath.FromSlash(f)
-		if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if err := root.Chtimes(name, now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("arm: %w", err)
-		}
-	}
-	return nil
 }
 
 // Close leaves the side as it was prepared.

@@ -81,6 +81,13 @@ type Ecosystem struct {
 	// to be run again where it is another one.
 	Compiled func(name string) bool
 
+	// Describes recognises files that say how sources and tests are built alike; nil: there are none.
+	Describes func(name string) bool
+
+	// KeepsMade recognises files of builds that take what they made before by its time alone, whatever the
+	// rules were that made it; nil: there are none.
+	KeepsMade func(name string) bool
+
 	// Calls says that its commands only call what other ecosystems run: a project is none
 	// where one of another has tests in its folder or below.
 	Calls bool

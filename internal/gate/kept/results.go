@@ -207,7 +207,7 @@ func (k *keeper) findBeside(e *examined, file string) bool {
 // out of the sources, which languages without a compiler say at run time.
 func (k *keeper) wantsRemoved(e *examined) bool {
 	name := languages.Absent(e.eco, e.output)
-	if at := k.on.Sides.Compiled(); name == "" && e.id.Command != "" && len(at) > 0 { // make compiles them
+	if at := k.on.Sides.ForMakefile(); name == "" && e.id.Command != "" && len(at) > 0 { // make compiles them
 		name = languages.Absent(languages.Of(at[0].Path).Name, e.output)
 	}
 	return name != "" && !k.on.Sides.ProductAsks(e.id, name, e.output) && k.namesRemoved(e, name)

@@ -78,6 +78,21 @@ func Of(name string) *ecosystem.Ecosystem {
 	return nil
 }
 
+// Describing is the ecosystem of which a file says how sources and tests are built alike, "" for none.
+func Describing(name string) string {
+	for _, e := range All() {
+		if e.Describes != nil && e.Describes(name) {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// KeepsMade says whether a file is of a build that takes what it made before by its time alone.
+func KeepsMade(name string) bool {
+	return slices.ContainsFunc(All(), func(e *ecosystem.Ecosystem) bool { return e.KeepsMade != nil && e.KeepsMade(name) })
+}
+
 // PackagesOf returns how the ecosystem of this name deals with packages, nil where its
 // tests belong to files.
 func PackagesOf(name string) *ecosystem.Packages {

@@ -9,8 +9,8 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
-	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -135,12 +135,11 @@ func (r *Reader) cmakeFiles(side results.Side, touches []Touch) map[string][]byt
 	return out
 }
 
-// BuildFiles are the files outside of folders of tests that say how C and C++ are built, and that both
-// sides have otherwise.
+// BuildFiles are the files that say how sources and tests are built alike, and that both sides have otherwise.
 func (r *Reader) BuildFiles() []Touch {
 	var out []Touch
 	for _, f := range r.Change.Files {
-		if v := r.Texts[f.Path]; v.Base != nil && v.Head != nil && native.SaysFlags(f.Path) {
+		if v := r.Texts[f.Path]; v.Base != nil && v.Head != nil && languages.Describing(f.Path) != "" {
 			out = append(out, Touch{Class: compare.Support, Path: f.Path, File: f, Put: workspace.Put{Path: f.Path, From: r.Base.Commit}})
 		}
 	}
@@ -149,12 +148,5 @@ func (r *Reader) BuildFiles() []Touch {
 
 // BuiltBy says whether a test is one of the project that such a file builds.
 func (r *Reader) BuiltBy(t Touch, id results.ID, eco string) bool {
-	return eco == native.Name && id.Command == "" && ecosystem.Inside(id.Unit, t.Path)
+	return eco == languages.Describing(t.Path) && id.Command == "" && ecosystem.Inside(id.Unit, t.Path)
 }
-
-// besides are files by which Autotools build beside the sources, where make takes what it made before
-// by its time alone, whatever the rules were.
-var besides = pattern.New(`^(?:Makefile\.(?:am|in)|.*\.am|configure\.(?:ac|in)|.*\.m4)$`)
-
-// BuildsBeside says whether a file says how Autotools build beside the sources.
-func BuildsBeside(name string) bool { return besides.MatchString(path.Base(name)) }

@@ -24,7 +24,7 @@ import (
 // the base's tests where it is they that have to name another place.
 func (r *Reader) Forwards() []workspace.Put {
 	wanted := r.asking(func(v classes.Versions) []byte { return v.Base })
-	out := slices.Concat(r.redirected(), r.declared(), r.Compiled())
+	out := slices.Concat(r.redirected(), r.declared(), r.ForMakefile())
 	for _, f := range r.moves().sources {
 		out = append(out, r.leading(f.OldPath, f.Path, r.onHead, wanted, r.Texts[f.Path].Head)...)
 	}
@@ -135,9 +135,9 @@ func (r *Reader) declared() []workspace.Put {
 	return out
 }
 
-// Compiled are the sources of C and C++ that the change moves where the base's Makefile compiles them,
+// ForMakefile are the sources of C and C++ that the change moves where the base's Makefile compiles them,
 // which is put back with its tests.
-func (r *Reader) Compiled() []workspace.Put {
+func (r *Reader) ForMakefile() []workspace.Put {
 	makefile := r.makefiles(r.Touched)
 	var out []workspace.Put
 	for _, f := range r.moves().sources {

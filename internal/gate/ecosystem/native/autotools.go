@@ -158,3 +158,7 @@ func automakeParts(text string) (settings, rest string) {
 	end()
 	return own.String(), left.String()
 }
+
+// besides are files by which Autotools build beside the sources, where make takes what it made before
+// by its time alone, whatever the rules were.
+var besides = pattern.New(`^(?:Makefile\.(?:am|in)|.*\.am|configure\.(?:ac|in)|.*\.m4)$`)

@@ -47,13 +47,14 @@ func cClasses() ecosystem.ClassTable {
 	}
 }
 
-// Name is what the ecosystem is called.
-const Name = "C/C++"
+const cEcosystemName = "C/C++"
 
 // New is C and C++ built with CMake, Meson or Autotools.
 func New() *ecosystem.Ecosystem {
 	return &ecosystem.Ecosystem{
-		Name: Name, Units: "C/C++ projects", Bound: true,
+		Name: cEcosystemName, Units: "C/C++ projects", Bound: true,
+		Describes:  SaysFlags,
+		KeepsMade:  func(name string) bool { return besides.MatchString(path.Base(name)) },
 		Programs:   strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
 		Find:       findCProjects,
 		Classes:    cClasses(),

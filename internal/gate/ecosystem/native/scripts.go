@@ -26,7 +26,7 @@ func DeclaresTests(name string) string {
 	if declaredTests[path.Base(name)] == nil {
 		return ""
 	}
-	return Name
+	return cEcosystemName
 }
 
 // DeclaredScripts are the scripts that the tests of such a file run, as it names them: from its
