@@ -1,53 +1,23 @@
 package gate
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/arms"
 	"github.com/ycbot/ycbot/internal/gate/checks"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/kept"
-	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/lines"
 	"github.com/ycbot/ycbot/internal/gate/results"
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// Executed is which of the changed lines tests ran. It changes no verdict: the title
-// says where none did, or none of the base's.
-type Executed struct {
-	Lines int `json:"lines"` // changed lines that can run
-	Ran   int `json:"ran"`   // of these, that tests ran
-	// OwnOnly says of a change from outside that no test of the base runs any of them.
-	OwnOnly  bool     `json:"own_only"`
-	Evidence []string `json:"evidence"`
-	// Unrun are the changed lines that can run and did not, by path.
-	Unrun map[string][]int `json:"unrun,omitempty"`
-	// Unloaded are the changed files that nothing compiled or loaded.
-	Unloaded []Unloaded `json:"unloaded,omitempty"`
-}
-
-// An Unloaded file is a changed source that no command compiled or loaded.
-type Unloaded struct {
-	Path string `json:"path"`
-	Line int    `json:"line"` // the first changed one
-	Why  string `json:"why"`  // as far as it is known
-}
-
-// Bounds of counting: the part of the time that is left, and how much at most.
+// Bounds of counting which lines ran: the part of the time that is left, and how much at most.
 const (
 	linesShare = 8
 	linesMost  = 3 * time.Minute
 )
 
-// lines is how long counting may take.
+// linesTime is how long counting may take.
 func linesTime(limits Limits, left time.Duration) time.Duration {
 	if limits.Lines != 0 {
 		return limits.Lines
@@ -55,342 +25,61 @@ func linesTime(limits Limits, left time.Duration) time.Duration {
 	return min(left/linesShare, linesMost)
 }
 
-// executed finds out whether tests run the changed lines: those of the base over the
-// head's sources and, where these run none, those of the head. It is left out where the
-// change fails anyway.
+// executed finds out whether tests run the changed lines. It is left out where the change
+// fails anyway.
 func (r *runner) executed(ctx context.Context) error {
 	budget := linesTime(r.Limits, r.left(ctx))
 	if budget < 0 || !r.res.Runnable || r.prep.Unprepared() != "" || r.fails() {
 		return nil
 	}
-	files, err := checks.ChangedSources(ctx, r.subject())
+	subject := r.subject()
+	files, err := checks.ChangedSources(ctx, subject)
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	e := &executedLines{r: r, until: r.Now().Add(budget), out: &Executed{}, own: map[string]ecosystem.Package{}}
-	for _, f := range files {
-		for _, p := range r.sides.Packages {
-			if p.Dir == path.Dir(f.Path) {
-				e.own[f.Path] = p
-			}
-		}
+	out, err := lines.Count(ctx, r.arms(), lines.Input{
+		Untrusted: r.in.Untrusted, Files: files, Probed: checks.Probed(subject), Expectations: r.res.Expectations,
+		Kept: r.keptAgain, Now: r.Now, Until: r.Now().Add(budget), Step: r.Limits.Step,
+	})
+	if out.Executed != nil {
+		r.res.Executed = out.Executed
 	}
-	known := true
-	for _, eco := range languages.All() {
-		var mine []ecosystem.ChangedFile
-		for _, f := range files {
-			if eco.IsSource != nil && eco.IsSource(f.Path) {
-				mine = append(mine, f)
-			}
-		}
-		if len(mine) == 0 {
-			continue
-		}
-		checking := e.checking(eco)
-		why, first, err := e.count(ctx, eco, mine, checking)
-		if err == nil {
-			err = e.unreached(ctx, eco, checking, first)
-		}
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			r.notCovered("which of the changed lines tests run, in %s: %s", eco.Name, why)
-		}
-		known = known && why == ""
+	r.res.NotCovered = append(r.res.NotCovered, out.NotCovered...)
+	r.facts.Asks = append(r.facts.Asks, out.Asks...)
+	return err
+}
+
+// keptAgain is the arm of the base's tests over the head's sources, also where what is touched
+// reaches no test of the base and it has not run.
+func (r *runner) keptAgain(ctx context.Context) (*arms.Arm, error) {
+	if r.keptArm != nil {
+		return r.keptArm, nil
 	}
-	if known && e.out.Lines > 0 {
-		e.out.OwnOnly = r.in.Untrusted && e.out.Ran > 0 && !e.base
-		r.res.Executed = e.out
+	return kept.Arm(ctx, r.arms(), r.keptInput())
+}
+
+// uncompiled finds the changed sources that the head's build compiles nothing of.
+func (r *runner) uncompiled(ctx context.Context) error {
+	if !r.res.Runnable || r.prep.Unprepared() != "" {
+		return nil
+	}
+	files, err := checks.ChangedSources(ctx, r.subject())
+	if err != nil {
+		return err
+	}
+	out := lines.Uncompiled(r.arms(), files)
+	if out == nil {
+		return nil
+	}
+	var names []string
+	for _, u := range out.Unloaded {
+		names = append(names, u.Path)
+	}
+	r.notCovered("what the change does in %s: the build compiles nothing of %s here, as where an option is off; \"commands: {build: …}\" in .github/ycbot.yml at the base can set it",
+		results.Listed(names, 3), results.Plural(len(names), "it", "them"))
+	if len(names) == len(files) {
+		r.res.Executed = out
+		r.facts.KeptRan = 0 // whatever ran, it does not reach what the change does
 	}
 	return nil
-}
-
-// executedLines is the counting of one change.
-type executedLines struct {
-	r     *runner
-	until time.Time
-	out   *Executed
-	own   map[string]ecosystem.Package // of files, also of those for another system
-	base  bool                         // tests of the base run a changed line, or may do so
-	// uncounted says why tests of the last arm were left out, such as for want of time or
-	// because they could not start: they may run a changed line. Empty: none were.
-	uncounted string
-	none      string // a command that ran no test; empty: there is none
-}
-
-// count does so for the files of an ecosystem; it returns why where it cannot be known, and what the
-// first arm has counted, of also as well.
-func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files, also []ecosystem.ChangedFile) (why string, first []*results.LineCounts, err error) {
-	if eco.Lines == nil {
-		return "no way is known to count them", nil, nil
-	}
-	for _, f := range files {
-		if !eco.Lines.Knows(f.Path) {
-			return fmt.Sprintf("no way is known to count those of a file such as %s", f.Path), nil, nil
-		}
-	}
-	arms, err := e.arms(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	var seen []*results.LineCounts
-	for i, a := range arms {
-		more, ok, err := e.countIn(ctx, a, eco, files, also)
-		if err != nil {
-			return "", nil, err
-		}
-		if i == 0 {
-			first = more
-		}
-		last := i == len(arms)-1
-		if !ok && ctx.Err() != nil {
-			return "the time was over before they were counted", first, nil
-		}
-		if !ok && last {
-			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+results.Listed(paths(files), 3)), first, nil
-		}
-		seen = append(seen, more...)
-		total, ran := 0, 0
-		for _, f := range files {
-			lines := linesRan(seen, e.nameOf(f), f)
-			total, ran = total+len(lines), ran+numTrue(lines)
-		}
-		if i == 0 && (ran > 0 || e.uncounted != "") {
-			e.base = true
-		}
-		if !last && ran < total {
-			continue // what the base's tests do not run, the change's may
-		}
-		missed := e.uncounted
-		for _, c := range seen {
-			missed = cmp.Or(missed, c.Missed())
-		}
-		if missed != "" && ran == 0 {
-			return missed, first, nil // what was not seen may have run some
-		}
-		e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
-		if missed == "" {
-			e.name(files, seen)
-		}
-		return "", first, nil
-	}
-	return "", first, nil
-}
-
-func paths(files []ecosystem.ChangedFile) []string {
-	out := make([]string, len(files))
-	for i, f := range files {
-		out[i] = f.Path
-	}
-	return out
-}
-
-// name keeps which lines and files did not run.
-func (e *executedLines) name(files []ecosystem.ChangedFile, seen []*results.LineCounts) {
-	for _, f := range files {
-		loaded := slices.ContainsFunc(seen, func(c *results.LineCounts) bool { return c.Knows[e.nameOf(f)] })
-		if !loaded {
-			e.unloaded(f)
-			continue
-		}
-		for n, ran := range linesRan(seen, e.nameOf(f), f) {
-			if !ran {
-				if e.out.Unrun == nil {
-					e.out.Unrun = map[string][]int{}
-				}
-				e.out.Unrun[f.Path] = append(e.out.Unrun[f.Path], n)
-			}
-		}
-		slices.Sort(e.out.Unrun[f.Path])
-	}
-}
-
-// unloaded names a file that no test loaded, where no command of the build compiled it
-// either, as far as that is known.
-func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
-	why := "no test loads it"
-	eco := languages.Of(f.Path)
-	switch {
-	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.r.sides.Plans[Head].Build, func(c ecosystem.Command) bool {
-		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
-	})):
-		return // other programs read it, or tests load what is built of it
-	case eco.Packages != nil:
-		p, ok := e.own[f.Path]
-		switch {
-		case ok && (slices.Contains(p.GoFiles, path.Base(f.Path)) || slices.Contains(p.CgoFiles, path.Base(f.Path))):
-			return // it was built
-		case !ok:
-			why = "its folder is no package of a module that is built here"
-		default:
-			why = eco.Packages.Excluded(f.Src)
-		}
-	}
-	e.out.Unloaded = append(e.out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(slices.Collect(maps.Keys(f.Lines))), Why: why})
-}
-
-// settings are the names of sources that only tools load.
-var settings = pattern.New(`^\.|\.config\.\w+$|^(?:setup|noxfile|conf|fabfile|tasks|Gruntfile|gulpfile)\.\w+$`)
-
-// nameOf is the name by which counts know a file.
-func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
-	if p, ok := e.own[f.Path]; ok {
-		return path.Join(p.ImportPath, path.Base(f.Path))
-	}
-	return f.Path
-}
-
-// arms are what is run until one runs a changed line: of a change from outside the
-// base's tests over its sources first, then its own.
-func (e *executedLines) arms(ctx context.Context) ([]*arms.Arm, error) {
-	own := e.r.arms().Plain(Head, StageProbe, e.r.sides.Plans[Head].Test)
-	if !e.keepsTests() {
-		return []*arms.Arm{own}, nil
-	}
-	old := e.r.keptArm
-	if old == nil { // what is touched reaches no test of the base
-		var err error
-		if old, err = kept.Arm(ctx, e.r.arms(), e.r.keptInput()); err != nil {
-			return nil, err
-		}
-	}
-	old.Stage, old.Evidence = StageProbe, nil
-	return []*arms.Arm{old, own}, nil
-}
-
-// keepsTests says whether the first arm is the base's tests over the head's sources, and not the head.
-func (e *executedLines) keepsTests() bool { return e.r.in.Untrusted && len(e.r.sides.Touched) > 0 }
-
-// countIn counts in one arm, and where it does so, of the files of also as well; false where that
-// said nothing.
-func (e *executedLines) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecosystem, files, also []ecosystem.ChangedFile) (seen []*results.LineCounts, ok bool, err error) {
-	if err := a.Lay(ctx); err != nil {
-		return nil, false, err
-	}
-	e.uncounted = ""
-	for _, c := range a.Tests {
-		q := ecosystem.Counting{Unit: c.Unit, Own: e.own, Tested: e.countedPackages(c.Unit)}
-		of := func(files []ecosystem.ChangedFile) []ecosystem.ChangedFile {
-			return slices.DeleteFunc(slices.Clone(files), func(f ecosystem.ChangedFile) bool { return !ecosystem.Inside(c.Unit, f.Path) })
-		}
-		q.Files = of(files)
-		unnamed := c.Results == nil && c.Eco == "" // it may run tests of any ecosystem
-		if c.Eco != eco.Name && !unnamed || len(q.Files) == 0 {
-			continue
-		}
-		q.Files = append(q.Files, of(also)...)
-		left := e.until.Sub(e.r.Now())
-		counting, why := eco.Lines.Command(c, q)
-		if why == "" {
-			why = late(left, e.tookTests(eco.Name, c, q.Tested))
-		}
-		if why != "" {
-			e.uncounted = cmp.Or(e.uncounted, why)
-			continue
-		}
-		counting.Stage, counting.Timeout = a.Stage, min(left, e.r.Limits.Step)
-		collector := results.NoResults(c.Unit)
-		if c.Results != nil {
-			collector = c.Results.Collect(c.Unit)
-		}
-		cover := eco.Lines.Reader(collector, q)
-		step, err := e.r.executor.Run(ctx, a.Side, e.r.executor.Tree(a.Side), counting, cover)
-		if err != nil {
-			return nil, false, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
-		}
-		s := e.r.tests.Collected(a.Side, e.r.executor.Tree(a.Side), counting, cover, step)
-		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
-		case step.Limited():
-			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q %s when it was to count", c.Text, step.Ending()))
-		case step.TimedOut:
-			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
-		case ran:
-			seen = append(seen, cover)
-			e.out.Evidence = append(e.out.Evidence, step.Evidence)
-		case step.Failed():
-			e.uncounted = cmp.Or(e.uncounted, e.notCounting(eco, c, step))
-		default:
-			e.none = fmt.Sprintf("%q ran no test", c.Text)
-		}
-	}
-	return seen, len(seen) > 0, a.Close(ctx)
-}
-
-// late says why tests that took so long are not run once more in the time that is left.
-func late(left, took time.Duration) string {
-	switch {
-	case left <= 0:
-		return "there is no time left for it"
-	case took > left/2:
-		return fmt.Sprintf("there is no time for it: the tests took %s, and %s is left", took.Round(time.Second), left.Round(time.Second))
-	}
-	return ""
-}
-
-// notCounting says why a command gave no results when it was to count.
-func (e *executedLines) notCounting(eco *ecosystem.Ecosystem, c ecosystem.Command, step Step) string {
-	why := fmt.Sprintf("%q failed when it was to count (exit code %d), and no test ran", c.Text, step.Exit)
-	if c.Results != nil && eco.Lines.Needs[c.Results.Name] != "" {
-		why += "; " + eco.Lines.Needs[c.Results.Name]
-	}
-	return why
-}
-
-// linesRan are the changed lines of a file that can run, and whether they did. A file that
-// no run knows was not compiled or loaded: all of its code is what did not run.
-func linesRan(seen []*results.LineCounts, name string, f ecosystem.ChangedFile) map[int]bool {
-	out := map[int]bool{}
-	text := strings.Split(string(f.Src), "\n")
-	known := slices.ContainsFunc(seen, func(c *results.LineCounts) bool { return c.Knows[name] })
-	for n := range f.Lines {
-		if !known && n > 0 && n <= len(text) && ecosystem.CodeLine(f.Path, text[n-1]) {
-			out[n] = false
-		}
-		for _, c := range seen {
-			if ran, can := c.Line(name, n); can && known {
-				out[n] = out[n] || ran
-			}
-		}
-	}
-	return out
-}
-
-func numTrue(lines map[int]bool) int {
-	n := 0
-	for _, ran := range lines {
-		n += b2i(ran)
-	}
-	return n
-}
-
-// countedPackages are the tested packages of Go that the change can affect: the changed
-// ones first.
-func (e *executedLines) countedPackages(unit string) []string {
-	var out []string
-	for _, p := range checks.Probed(e.r.subject()) {
-		if p.Unit == unit {
-			out = append(out, p.ImportPath)
-		}
-	}
-	for _, p := range e.r.sides.Packages {
-		if _, ran := e.r.sides.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.r.sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
-			out = append(out, p.ImportPath)
-		}
-	}
-	return out
-}
-
-// maxCounted bounds the packages of Go whose tests run once more.
-const maxCounted = 30
-
-// tookTests is how long the tests took on the head that are run again.
-func (e *executedLines) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
-	sum := e.r.sides.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
-	for id, t := range e.r.sides.Suites[Head] {
-		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!languages.ByPackage(eco) || slices.Contains(tested, id.Package)) {
-			sum += t.Elapsed
-		}
-	}
-	return sum
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/kept"
 	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/lines"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/tester"
@@ -66,6 +67,10 @@ type (
 	LineDifference = checks.LineDifference
 	// A Believed is what became of the tests that were planted.
 	Believed = checks.Believed
+	// Executed is which of the changed lines tests ran.
+	Executed = lines.Executed
+	// An Unloaded file is a changed source that no command compiled or loaded.
+	Unloaded = lines.Unloaded
 	// Expectations is what became of the tests that pass on the base.
 	Expectations = kept.Expectations
 	// An Expectation is a test that passes on the base and does not hold on the head.

@@ -1,4 +1,4 @@
-package gate
+package lines
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 
 // checking are files of tests that the first arm has as the base has them, with the lines on which
 // they check something.
-func (e *executedLines) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
-	plan := e.r.sides.Plans[Base]
+func (e *counting) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
+	plan := e.Sides.Plans[results.Base]
 	if plan == nil || eco.Lines == nil || eco.Lines.Tests == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (e *executedLines) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFi
 		if !tests || ecosystem.IgnoredDir(path.Dir(name)) || !e.asOnBase(name) || !counted(name) {
 			continue
 		}
-		src, err := ecosystem.ReadInTree(e.r.sides.Base.Dir, name)
+		src, err := ecosystem.ReadInTree(e.Sides.Base.Dir, name)
 		if err != nil {
 			continue
 		}
@@ -59,17 +59,17 @@ var checkingLine = pattern.New(`\b(?i:assert|verify|check)\w*[ .(]|\bexpect\(|\.
 
 // asOnBase says whether the first arm has a file of tests as the base has it, and all that tests check
 // in that arm holds.
-func (e *executedLines) asOnBase(name string) bool {
-	if x := e.r.res.Expectations; e.keepsTests() {
+func (e *counting) asOnBase(name string) bool {
+	if x := e.in.Expectations; e.keepsTests() {
 		return x != nil && len(x.Changed) == 0
 	}
-	_, changed := e.r.sides.Texts[name]
+	_, changed := e.Sides.Texts[name]
 	return !changed
 }
 
 // unreached names what tests check on the base, and not over the head, though they pass there too:
 // by a condition, a loop or a call whose course is the product's.
-func (e *executedLines) unreached(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile, head []*results.LineCounts) error {
+func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile, head []*results.LineCounts) error {
 	files = slices.DeleteFunc(files, func(f ecosystem.ChangedFile) bool {
 		lines := linesCounted(head, f)
 		return numTrue(lines) == len(lines)
@@ -77,10 +77,10 @@ func (e *executedLines) unreached(ctx context.Context, eco *ecosystem.Ecosystem,
 	if len(files) == 0 {
 		return nil
 	}
-	evidence := e.out.Evidence // of the changed lines
-	defer func() { e.out.Evidence = evidence }()
+	evidence := e.executed.Evidence // of the changed lines
+	defer func() { e.executed.Evidence = evidence }()
 	onBase := func(files []ecosystem.ChangedFile) ([]*results.LineCounts, bool, error) {
-		return e.countIn(ctx, e.r.arms().Plain(Base, StageProbe, e.r.sides.Plans[Base].Test), eco, files, nil)
+		return e.countIn(ctx, e.Plain(results.Base, results.StageProbe, e.Sides.Plans[results.Base].Test), eco, files, nil)
 	}
 	base, ok, err := onBase(files)
 	if err != nil || !ok {
@@ -116,8 +116,8 @@ func (e *executedLines) unreached(ctx context.Context, eco *ecosystem.Ecosystem,
 	if len(lines) > 0 {
 		slices.Sort(lines)
 		what := "what tests check on the base they do not come to over the head: " + results.Listed(lines, 3)
-		e.r.notCovered("%s", what)
-		e.r.facts.Asks = append(e.r.facts.Asks, what)
+		e.out.NotCovered = append(e.out.NotCovered, what)
+		e.out.Asks = append(e.out.Asks, what)
 	}
 	return nil
 }
