@@ -16,7 +16,7 @@ import (
 
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
-	f, t := &r.facts, &r.res.Tests
+	f := &r.facts
 	r.res.Steps = r.executor.Steps
 	r.res.Rewrote = slices.Sorted(maps.Keys(r.executor.Rewrote(Base)))
 	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.executor.BaseTouched()
@@ -26,63 +26,11 @@ func (r *runner) conclude() {
 	f.NamesHead, f.NamesBoth = r.withErrors(r.res.Broken), r.withErrors(slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup))
 	f.BrokenHead, f.BrokenBoth = len(f.NamesHead), len(f.NamesBoth)
 	f.Crashed = r.crashed()
-	if x := r.res.Expectations; x != nil {
-		f.Expected = x.Held + len(x.Changed)
-	}
-	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))-len(f.Crashed)
-	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
-	f.NewFlakiness, f.Unsettled = r.tests.Counted(t.NewFlakiness), r.tests.Counted(t.Unsettled)
-	for _, c := range Leaves(t.PreExisting) {
-		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
-			f.FailBoth++
-		}
-	}
 	for _, s := range r.executor.Steps {
 		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
 	}
-	for id, test := range r.sides.Suites[Head] {
-		if !test.Leaf || test.Status != Passed && test.Status != Failed {
-			continue
-		}
-		passed := test.Status == Passed
-		f.Ran++
-		f.Passed += b2i(passed)
-		if r.sides.Affects(id, test) {
-			f.AffectedRan++
-			f.AffectedPassed += b2i(passed)
-		}
-	}
-	for _, t := range r.rested {
-		f.Passed += b2i(t.Leaf && t.Status == Passed)
-	}
-	for _, p := range r.res.Probes {
-		f.Probes += b2i(p.Ran)
-		f.ProbeRegressed += len(Leaves(p.Regressed))
-		f.ProbeNew += len(Leaves(p.NewFlaky))
-	}
-	f.Breaks = nil
-	if p := r.res.Programs; p != nil {
-		f.Probes += b2i(p.Lines+p.Requests > 0)
-	}
-	if b := r.res.Behaviour; b != nil {
-		f.Probes += b2i(b.Functions > 0)
-		for _, d := range b.Differences {
-			if d.Breaks {
-				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
-			}
-		}
-	}
-	if p := r.res.Programs; p != nil {
-		for _, d := range p.Differences {
-			if d.Breaks {
-				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in %s of the base, %s there and %s with the change", d.Line, d.Path, d.Was, d.Is))
-			}
-		}
-	}
-	if m := r.res.Merge; m != nil {
-		f.NamesMerge = m.Broken
-		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))
-	}
+	r.countTests(f)
+	r.countChecks(f)
 	if r.res.FailToPass.State == "" {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
@@ -106,6 +54,67 @@ func (r *runner) conclude() {
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 	r.noteTargets()
+}
+
+// countTests puts into numbers how the tests of both sides ended.
+func (r *runner) countTests(f *Facts) {
+	t := &r.res.Tests
+	if x := r.res.Expectations; x != nil {
+		f.Expected = x.Held + len(x.Changed)
+	}
+	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))-len(f.Crashed)
+	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
+	f.NewFlakiness, f.Unsettled = r.tests.Counted(t.NewFlakiness), r.tests.Counted(t.Unsettled)
+	for _, c := range Leaves(t.PreExisting) {
+		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
+			f.FailBoth++
+		}
+	}
+	for id, test := range r.sides.Suites[Head] {
+		if !test.Leaf || test.Status != Passed && test.Status != Failed {
+			continue
+		}
+		passed := test.Status == Passed
+		f.Ran++
+		f.Passed += b2i(passed)
+		if r.sides.Affects(id, test) {
+			f.AffectedRan++
+			f.AffectedPassed += b2i(passed)
+		}
+	}
+	for _, t := range r.rested {
+		f.Passed += b2i(t.Leaf && t.Status == Passed)
+	}
+}
+
+// countChecks puts into numbers and sentences what checks came to.
+func (r *runner) countChecks(f *Facts) {
+	for _, p := range r.res.Probes {
+		f.Probes += b2i(p.Ran)
+		f.ProbeRegressed += len(Leaves(p.Regressed))
+		f.ProbeNew += len(Leaves(p.NewFlaky))
+	}
+	f.Breaks = nil
+	if b := r.res.Behaviour; b != nil {
+		f.Probes += b2i(b.Functions > 0)
+		for _, d := range b.Differences {
+			if d.Breaks {
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
+			}
+		}
+	}
+	if p := r.res.Programs; p != nil {
+		f.Probes += b2i(p.Lines+p.Requests > 0)
+		for _, d := range p.Differences {
+			if d.Breaks {
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in %s of the base, %s there and %s with the change", d.Line, d.Path, d.Was, d.Is))
+			}
+		}
+	}
+	if m := r.res.Merge; m != nil {
+		f.NamesMerge = m.Broken
+		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))
+	}
 }
 
 // noteTargets names targets for tests that were not run, where the tests themselves fail as

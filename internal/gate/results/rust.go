@@ -113,105 +113,136 @@ func crateName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 // (harness = false) is a test of its own by what cargo says of its end, and so is one that fails
 // although none of its tests does.
 func ParseCargo(data []byte) ([]Outcome, error) {
-	var out []Outcome
-	program, crate, said := "", "", saying{at: -1}
-	programs := cargoPrograms{map[string]cargoTarget{}, map[string]cargoTarget{}}
-	times := map[string]int{} // by program: each member of a workspace can have one of that name
-	var tests map[string]int  // of the program that runs, where they stand in out
-	running, counted, failed := false, 0, 0
-	silent, before := false, 0 // of the program: it has reported no test, which would be the last of out; failures before it
-	whole := func() Outcome {
-		name := cargoMain
-		if n := times[program]; n > 1 {
-			name = fmt.Sprintf("%s[%d]", name, n)
-		}
-		return Outcome{pkg: cargoPkg(program), name: name, status: Passed}
+	r := &cargoReader{
+		said: saying{at: -1}, times: map[string]int{},
+		programs: cargoPrograms{map[string]cargoTarget{}, map[string]cargoTarget{}},
 	}
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(plainText(string(line)), "\r\n")
-		if program == "" && strings.HasPrefix(text, cargoArtifact) { // what tests print comes later
-			if err := programs.artifact(text); err != nil {
+		if r.program == "" && strings.HasPrefix(text, cargoArtifact) { // what tests print comes later
+			if err := r.programs.artifact(text); err != nil {
 				return nil, err
 			}
-			continue
-		}
-		if m := cargoRunning.FindStringSubmatch(text); m != nil {
-			program, crate = m[1]+m[3], m[3]
-			if t, ok := programs.by[lastPart(m[2])]; ok {
-				program = t.Target.Src
-			} else if crate == "" && len(programs.by) > 0 {
-				times[program] = max(times[program], 1) // the first can be one that is named
-			}
-			times[program]++
-			said.begin(out, -1)
-			silent, before = true, failed
-			out = append(out, whole())
-			said.begin(out, len(out)-1)
-			continue
-		}
-		if cargoFailed.MatchString(text) && !running && program != "" {
-			switch {
-			case silent:
-				out[len(out)-1].status = Failed
-			case failed == before:
-				o := whole()
-				o.status, o.output = Failed, "it fails, and none of its tests does"
-				out = append(out, o)
-			}
-			continue
-		}
-		switch m := cargoTest.FindStringSubmatch(text); {
-		case cargoBegin.MatchString(text):
-			said.begin(out, -1)
-			if running {
-				return out, errEnded
-			}
-			if silent {
-				out, silent = out[:len(out)-1], false
-			}
-			running, tests = true, map[string]int{}
-		case m != nil && running:
-			name := docMode.ReplaceAllString(m[1], "")
-			o := Outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(name, ""), status: Passed}
-			if at := docLine.FindStringSubmatch(name); at != nil {
-				o.line, _ = strconv.Atoi(at[1]) // too long a number is that of none
-			}
-			switch {
-			case m[2] == "FAILED":
-				o.status = Failed
-				failed++
-			case strings.HasPrefix(m[2], "ignored"):
-				o.status = Skipped
-			}
-			tests[name] = len(out)
-			if named := programs.example(crate, o.name); crate != "" && named != o.name {
-				o.name = named
-			} else if n := times[program]; n > 1 {
-				o.name = fmt.Sprintf("%s[%d]", o.name, n)
-			}
-			out = append(out, o)
-		case cargoStdout.MatchString(text):
-			at, ok := tests[docMode.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]
-			if !ok {
-				at = -1
-			}
-			said.begin(out, at)
-		case cargoEnd.MatchString(text):
-			said.begin(out, -1)
-			n, _ := strconv.Atoi(cargoEnd.FindStringSubmatch(text)[1]) // too long a number counts nothing that there is
-			running, counted = false, counted+n
-		case text == "failures:":
-			said.begin(out, -1)
-		default:
-			said.line(text)
+		} else if m := cargoRunning.FindStringSubmatch(text); m != nil {
+			r.starts(m)
+		} else if cargoFailed.MatchString(text) && !r.running && r.program != "" {
+			r.fails()
+		} else if err := r.line(text); err != nil {
+			return r.out, err
 		}
 	}
-	said.begin(out, -1)
-	numberExamples(out)
-	if running {
-		return out, errEnded
+	r.said.begin(r.out, -1)
+	numberExamples(r.out)
+	if r.running {
+		return r.out, errEnded
 	}
-	return out, disagree(counted, failed)
+	return r.out, disagree(r.counted, r.failed)
+}
+
+// cargoReader reads what cargo and its programs print, line by line.
+type cargoReader struct {
+	out      []Outcome
+	said     saying
+	programs cargoPrograms
+	program  string         // that runs
+	crate    string         // whose examples run; empty: none do
+	times    map[string]int // by program: each member of a workspace can have one of that name
+	tests    map[string]int // of the program, where they stand in out
+	running  bool           // its tests have begun and not ended
+	silent   bool           // it has reported no test, which would be the last of out
+	before   int            // failures before it
+	counted  int            // failures, as the programs count them
+	failed   int            // failures
+}
+
+// whole is the program as a test of its own.
+func (r *cargoReader) whole() Outcome {
+	name := cargoMain
+	if n := r.times[r.program]; n > 1 {
+		name = fmt.Sprintf("%s[%d]", name, n)
+	}
+	return Outcome{pkg: cargoPkg(r.program), name: name, status: Passed}
+}
+
+// starts takes what cargo says of a program that it runs.
+func (r *cargoReader) starts(m []string) {
+	r.program, r.crate = m[1]+m[3], m[3]
+	if t, ok := r.programs.by[lastPart(m[2])]; ok {
+		r.program = t.Target.Src
+	} else if r.crate == "" && len(r.programs.by) > 0 {
+		r.times[r.program] = max(r.times[r.program], 1) // the first can be one that is named
+	}
+	r.times[r.program]++
+	r.said.begin(r.out, -1)
+	r.silent, r.before = true, r.failed
+	r.out = append(r.out, r.whole())
+	r.said.begin(r.out, len(r.out)-1)
+}
+
+// fails takes what cargo says of a program that failed.
+func (r *cargoReader) fails() {
+	switch {
+	case r.silent:
+		r.out[len(r.out)-1].status = Failed
+	case r.failed == r.before:
+		o := r.whole()
+		o.status, o.output = Failed, "it fails, and none of its tests does"
+		r.out = append(r.out, o)
+	}
+}
+
+// line takes one that a program prints.
+func (r *cargoReader) line(text string) error {
+	switch m := cargoTest.FindStringSubmatch(text); {
+	case cargoBegin.MatchString(text):
+		r.said.begin(r.out, -1)
+		if r.running {
+			return errEnded
+		}
+		if r.silent {
+			r.out, r.silent = r.out[:len(r.out)-1], false
+		}
+		r.running, r.tests = true, map[string]int{}
+	case m != nil && r.running:
+		r.test(docMode.ReplaceAllString(m[1], ""), m[2])
+	case cargoStdout.MatchString(text):
+		at, ok := r.tests[docMode.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]
+		if !ok {
+			at = -1
+		}
+		r.said.begin(r.out, at)
+	case cargoEnd.MatchString(text):
+		r.said.begin(r.out, -1)
+		n, _ := strconv.Atoi(cargoEnd.FindStringSubmatch(text)[1]) // too long a number counts nothing that there is
+		r.running, r.counted = false, r.counted+n
+	case text == "failures:":
+		r.said.begin(r.out, -1)
+	default:
+		r.said.line(text)
+	}
+	return nil
+}
+
+// test takes one that ended.
+func (r *cargoReader) test(name, end string) {
+	o := Outcome{pkg: cargoPkg(r.program), name: docLine.ReplaceAllString(name, ""), status: Passed}
+	if at := docLine.FindStringSubmatch(name); at != nil {
+		o.line, _ = strconv.Atoi(at[1]) // too long a number is that of none
+	}
+	switch {
+	case end == "FAILED":
+		o.status = Failed
+		r.failed++
+	case strings.HasPrefix(end, "ignored"):
+		o.status = Skipped
+	}
+	r.tests[name] = len(r.out)
+	if named := r.programs.example(r.crate, o.name); r.crate != "" && named != o.name {
+		o.name = named
+	} else if n := r.times[r.program]; n > 1 {
+		o.name = fmt.Sprintf("%s[%d]", o.name, n)
+	}
+	r.out = append(r.out, o)
 }
 
 // numberExamples numbers several examples of documentation of one thing by their lines, which
