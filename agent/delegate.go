@@ -161,9 +161,9 @@ func (d *delegation) background(o Order) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	if !fresh {
-		return tool.Result{Text: fmt.Sprintf("This order was given before: it is already at work as task %s. Read its result with %s instead of starting another one.", id, ResultTool)}, nil
+		return tool.Result{Text: fmt.Sprintf("This task was started before: it is already running as task %s. Read its result with %s instead of starting another one.", id, ResultTool)}, nil
 	}
-	return tool.Result{Text: fmt.Sprintf("%s works in the background as task %s. Read its result with %s.", o.Agent, id, ResultTool)}, nil
+	return tool.Result{Text: fmt.Sprintf("%s is running in the background as task %s. Read its result with %s.", o.Agent, id, ResultTool)}, nil
 }
 
 func (d *delegation) result(ctx context.Context, raw json.RawMessage) (tool.Result, error) {

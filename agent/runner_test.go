@@ -339,7 +339,7 @@ func TestCoordinator(t *testing.T) {
 <* 1 to 5 entries, not 6
 > Agent {"subagent_type": "verification", "prompt": "check it"}
 ---
-< works in the background as task
+< is running in the background as task
 > get_subagent_result {"task_id": "{{match as task ([0-9a-f]+)}}", "wait_seconds": 5}
 ---
 < <task_result agent="verification"
@@ -373,7 +373,7 @@ func TestBackgroundByPrompt(t *testing.T) {
 > Agent {"subagent_type": "verification", "prompt": "check the writer"}
 > Agent {"subagent_type": "verification", "prompt": "check the reader"}
 ---
-<* is already at work as task
+<* is already running as task
 Done.
 -- verification --
 ! hang

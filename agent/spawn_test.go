@@ -193,7 +193,7 @@ func TestAcceptance12Wake(t *testing.T) {
 ---
 I wait.
 ---
-< What you left in the background is done
+< Your background tasks have finished
 < VERDICT: PASS
 < In a.go.
 Report.

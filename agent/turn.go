@@ -27,8 +27,8 @@ const (
 	sayHandIn    = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
 	sayAnew      = " Write it whole, from its beginning: what was cut before does not count."
 	sayInbox     = "While you work, someone who may says this about the task:\n\n%s"
-	sayWake      = "What you left in the background is done. Take it into account and give the whole final reply:\n\n%s"
-	saySubmit    = "The result is not handed in. Call %s with it now."
+	sayWake      = "Your background tasks have finished. Take their results into account and give the whole final reply:\n\n%s"
+	saySubmit    = "You have not submitted a result. Call %s with it now."
 	emptyReply   = "(no reply)"
 
 	whyRefused = "the model's provider refused to answer (content filter): another model may not, or a narrower task (--task)"
@@ -313,7 +313,7 @@ func (t *turn) reply(ctx context.Context, text string) (Outcome, error) {
 		t.reminded = true
 		return "", t.say("submit", fmt.Sprintf(saySubmit, t.cfg.Submit))
 	case t.cfg.Submit != "":
-		t.end.Text, t.end.Reason = text, "no result was handed in"
+		t.end.Text, t.end.Reason = text, "no result was submitted"
 		return NoFinalReply, nil
 	}
 	whole := false

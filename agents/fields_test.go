@@ -67,7 +67,7 @@ func TestFields(t *testing.T) {
 			"3: tools: Bash(git log:*) has a pattern, which is not read here: name the tool, and the pattern under permission", "3: unknown tools: Bash(git log:*)",
 		}},
 		{"disallowed_tools", []string{"disallowed_tools: [Bash, Write]", "disallowedTools: Bash, Write", "disallowed-tools: bash write"}, without("run_bash", "write_file", "start_process", "process_output", "stop_process", "screenshot"), nil},
-		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash", "start_process", "process_output", "stop_process", "screenshot"), []string{"3: disallowedTools: Bash(rm *): the whole tool is taken away; patterns belong under permission"}},
+		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash", "start_process", "process_output", "stop_process", "screenshot"), []string{"3: disallowedTools: Bash(rm *): the whole tool is removed; patterns belong under permission"}},
 		{"disallowed_tools: after tools", []string{"disallowedTools: Read\ntools: read, grep", "tools: read, grep\ndisallowed_tools: read"}, func(d *Definition) {
 			d.Tools, d.AllTools, d.DisallowedTools = []string{"grep"}, false, []string{"read_file"}
 		}, nil},

@@ -236,7 +236,7 @@ func (p *parser) disallowed() []string {
 			p.warn(s.line, "%s: unknown tool %s", s.key, w)
 		default:
 			if pattern != "" && pattern != "*)" {
-				p.warn(s.line, "%s: %s: the whole tool is taken away; patterns belong under permission", s.key, w)
+				p.warn(s.line, "%s: %s: the whole tool is removed; patterns belong under permission", s.key, w)
 			}
 			out = add(out, name)
 		}

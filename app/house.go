@@ -25,7 +25,7 @@ func Keep(ctx context.Context, every time.Duration, log *slog.Logger, chores ...
 	for {
 		for _, c := range chores {
 			if err := c.Do(ctx); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "chore is not done", "chore", c.Name, "error", err)
+				log.WarnContext(ctx, "periodic task failed", "chore", c.Name, "error", err)
 			}
 		}
 		select {
@@ -150,7 +150,7 @@ func (m *Missed) Ask(ctx context.Context) error {
 		}
 	}
 	if asked > 0 {
-		m.Log.InfoContext(ctx, "missed deliveries are asked for again", "events", asked)
+		m.Log.InfoContext(ctx, "requested missed deliveries again", "events", asked)
 	}
 	return errors.Join(errs...)
 }

@@ -20,11 +20,11 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	if a.Previous, err = w.previous(ctx, a); err != nil && a.Job.Accept { // which is all that there is to do
 		return err
 	} else if err != nil {
-		w.Log.WarnContext(ctx, "the last run is not looked at again", "error", err)
+		w.Log.WarnContext(ctx, "cannot look at the last run again", "error", err)
 		a.Previous = ""
 	}
 	if a.Accepted, err = w.accepted(ctx, a); err != nil {
-		w.Log.WarnContext(ctx, "what was accepted before is not known", "error", err)
+		w.Log.WarnContext(ctx, "cannot read what was accepted before", "error", err)
 	}
 	if err := h.Begin(ctx, a); err != nil {
 		return err
@@ -81,7 +81,7 @@ func endOf(ctx context.Context) (Ending, bool) {
 }
 
 // errLetGo says that a run was left as it is.
-var errLetGo = errors.New("the run is left to the worker that goes on with it")
+var errLetGo = errors.New("the run is left to the worker that continues it")
 
 // guarded verifies while the job is ours. Where it is cancelled the run is asked to end,
 // and has its say. Where it must be handed over, the run is left as a crash would leave
@@ -191,7 +191,7 @@ func (w *Worker) insist(ctx context.Context, passes func(error) bool, do func() 
 		if err == nil || ctx.Err() != nil || !passes(err) {
 			return err
 		}
-		w.Log.WarnContext(ctx, "a run waits for the database or for blobs", "error", err)
+		w.Log.WarnContext(ctx, "run waits for the database or for blobs", "error", err)
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
@@ -244,7 +244,7 @@ func (c *copier) late(ctx context.Context) {
 		if c.more {
 			c.more, c.last = false, c.w.Now()
 			if err := c.copy(ctx); err != nil && ctx.Err() == nil {
-				c.w.Log.WarnContext(ctx, "run is not copied", "error", err)
+				c.w.Log.WarnContext(ctx, "cannot copy the run", "error", err)
 			}
 		}
 		c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotKnown says that no one knows any more what a run was about.
-var ErrNotKnown = errors.New("the work is not known any more")
+var ErrNotKnown = errors.New("the job is not known any more")
 
 // A Press is a button on the page of a run that a person pressed.
 type Press struct {
@@ -46,7 +46,7 @@ func (s *Server) Press(ctx context.Context, run store.Run, p Press) error {
 	if err != nil {
 		return fmt.Errorf("button of run %s: %w", run.ID, err)
 	}
-	s.Log.InfoContext(ctx, "button is pressed", "run", run.ID, "verb", p.Verb, "actor", p.Who.Login, "job", receipt.ID)
+	s.Log.InfoContext(ctx, "button pressed", "run", run.ID, "verb", p.Verb, "actor", p.Who.Login, "job", receipt.ID)
 	if receipt.Fresh && s.Fresh != nil {
 		s.Fresh(j)
 	}

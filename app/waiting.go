@@ -108,7 +108,7 @@ func (a *announcer) pass(ctx context.Context) (asked time.Duration) {
 // each looks after jobs one by one; those that failed wait longer each time.
 func (a *announcer) each(ctx context.Context, entries []queue.Entry, err error, do func(context.Context, queue.Entry) error) {
 	if err != nil && ctx.Err() == nil {
-		a.Log.WarnContext(ctx, "waiting jobs are not shown", "error", err)
+		a.Log.WarnContext(ctx, "cannot show waiting jobs", "error", err)
 	}
 	for _, e := range entries {
 		last, failed := a.tries[e.Job.ID]
@@ -127,7 +127,7 @@ func (a *announcer) each(ctx context.Context, entries []queue.Entry, err error, 
 			last.next = a.Now().Add(last.wait)
 			a.tries[e.Job.ID] = last
 			if !errors.Is(err, errUndecided) {
-				a.Log.WarnContext(about(ctx, e.Job), "check run of a waiting job is not written", "error", err)
+				a.Log.WarnContext(about(ctx, e.Job), "cannot write the check run of a waiting job", "error", err)
 			}
 			continue
 		}
@@ -244,7 +244,7 @@ func (w *Worker) showQueued(ctx context.Context, h Host, j job.Job) error {
 		case !shown: // the configuration wants no check run
 			return w.Queue.Unannounce(ctx, j.ID)
 		}
-		w.Log.InfoContext(ctx, "check run says that the job waits", "commit", j.HeadSHA)
+		w.Log.InfoContext(ctx, "check run shows that the job waits", "commit", j.HeadSHA)
 		return w.Queue.Announced(ctx, j.ID)
 	})
 }

@@ -64,7 +64,7 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		result = telemetry.DeliveryFailed
 	}
 	h.Metrics.Delivery(r.Header.Get("X-GitHub-Event"), result)
-	h.Log.WarnContext(r.Context(), "webhook is refused", "status", refused.status, "why", refused.text, "error", refused.err,
+	h.Log.WarnContext(r.Context(), "webhook refused", "status", refused.status, "why", refused.text, "error", refused.err,
 		"delivery", name(r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr)
 	if refused.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "10")
@@ -203,7 +203,7 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if j != nil && j.Number != 0 {
 		attrs = append(attrs, "pr", j.Number)
 	}
-	h.Log.InfoContext(ctx, "delivery is stored", attrs...)
+	h.Log.InfoContext(ctx, "delivery stored", attrs...)
 	if receipt.Fresh && h.Fresh != nil {
 		h.Fresh(*j)
 	}

@@ -394,14 +394,14 @@ func (w *Worker) details(run string) string {
 // GiveUp ends what people see of a job that is not tried again.
 func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
 	ctx = about(ctx, j)
-	w.Log.ErrorContext(ctx, "job is given up", "error", why)
+	w.Log.ErrorContext(ctx, "job abandoned", "error", why)
 	if j.Verb != event.VerbVerify {
 		return
 	}
 	ctx, cancel := after(ctx)
 	defer cancel()
 	if err := w.giveUp(ctx, j, why); err != nil {
-		w.Log.ErrorContext(ctx, "it could not be reported that a job is given up", "error", err)
+		w.Log.ErrorContext(ctx, "cannot report an abandoned job", "error", err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (h *Host) lookBack(ctx context.Context, j job.Job, dir string, rj *run.Job)
 	}
 	before, err := h.accepted(ctx, j, dir)
 	if err != nil {
-		h.Say("what was accepted before is not known: " + err.Error())
+		h.Say("cannot read what was accepted before: " + err.Error())
 	}
 	rj.Accepted = append(rj.Accepted, before...)
 }

@@ -69,7 +69,7 @@ func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error)
 func (h *jobHost) Close(ctx context.Context) {
 	if h.poster != nil {
 		if err := h.poster.Close(); err != nil {
-			h.log.WarnContext(ctx, "what was posted of a run is not closed", "error", err)
+			h.log.WarnContext(ctx, "cannot close what was posted of a run", "error", err)
 		}
 	}
 	h.comments.giveBack(ctx)
@@ -273,7 +273,7 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	runner.First, runner.Force = h.poster.First, h.o.Force
 	runner.Observe = pullrun.Observers(h.poster.Observe, h.metrics.Event, func(agent.Event) {
 		if err := l.Wrote(); err != nil && ctx.Err() == nil {
-			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
+			h.log.WarnContext(ctx, "cannot copy the run", "run", a.Run, "error", err)
 		}
 	})
 	var rep *report.Report

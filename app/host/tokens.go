@@ -171,7 +171,7 @@ func revoke(ctx context.Context, c *github.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
 	if err := c.Revoke(ctx); err != nil {
-		log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
+		log.WarnContext(ctx, "cannot revoke a token; it expires within the hour", "error", err)
 	}
 }
 

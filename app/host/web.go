@@ -63,7 +63,7 @@ func (h webHub) options(token string) github.Options {
 	}
 }
 
-var errBusy = errors.New("GitHub wants to be asked later")
+var errBusy = errors.New("GitHub asked to be called again later")
 
 // Person implements [web.GitHub].
 func (h webHub) Person(ctx context.Context, token string) (web.Person, error) {

@@ -89,7 +89,7 @@ func (s *Site) callback(w http.ResponseWriter, r *http.Request, _ *viewer) error
 	defer cancel()
 	token, err := s.oauth(r).Exchange(ctx, q.Get("code"), oauth2.VerifierOption(p.Verifier))
 	if err != nil {
-		s.Log.WarnContext(ctx, "login is refused by GitHub", "error", err)
+		s.Log.WarnContext(ctx, "GitHub refused the login", "error", err)
 		return again
 	}
 	who, err := s.GitHub.Person(ctx, token.AccessToken)
@@ -118,7 +118,7 @@ func (s *Site) logout(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
 	if err := s.GitHub.Revoke(ctx, v.session.Token); err != nil {
-		s.Log.WarnContext(ctx, "token of a session that was left is still valid", "login", v.session.Login, "error", err)
+		s.Log.WarnContext(ctx, "cannot revoke the token of a session that ended", "login", v.session.Login, "error", err)
 	}
 	http.Redirect(w, r, s.base+"/runs", http.StatusSeeOther)
 	return nil

@@ -303,7 +303,7 @@ func (s *Site) press(w http.ResponseWriter, r *http.Request, v *viewer, run stor
 	}
 	press := Press{Button: b, Who: v.person(), Request: strconv.FormatInt(v.session.UserID, 10) + ":" + request, Reason: r.PostFormValue("reason")}
 	if err := s.Press(r.Context(), run, press); err != nil {
-		s.Log.WarnContext(r.Context(), "button does nothing", "run", run.ID, "button", b, "error", err)
+		s.Log.WarnContext(r.Context(), "button ignored", "run", run.ID, "button", b, "error", err)
 		return &httpError{http.StatusConflict, "It could not be asked for. Comment " + b.comment(run) + " on the pull request instead."}
 	}
 	next := s.base + "/runs/" + url.PathEscape(run.ID) + "?asked=stop"

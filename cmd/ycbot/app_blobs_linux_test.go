@@ -97,7 +97,7 @@ func TestAppBlobsGoAway(t *testing.T) {
 			}
 			write(t, folder, "in the way")
 			h.release(t)
-			h.wait(t, "a run waits for the database or for blobs")
+			h.wait(t, "run waits for the database or for blobs")
 			if checks, comments := h.checks(); len(checks) != 1 || strings.Contains(checks[0], "completed") || comments > 1 {
 				t.Errorf("people see\n%s", h.outcome())
 			}

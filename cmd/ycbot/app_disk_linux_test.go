@@ -46,7 +46,7 @@ func TestAppDiskQuota(t *testing.T) {
 	}
 	_, command := h.says("alice", "/verify")
 	h.deliver(t, "issue_comment", command)
-	h.wait(t, "delivery is stored", "fresh=true")
+	h.wait(t, "delivery stored", "fresh=true")
 	if text := h.get(t, "/readyz"); !strings.Contains(text, "ready; no run is begun: ") {
 		t.Errorf("/readyz says %s", text)
 	}

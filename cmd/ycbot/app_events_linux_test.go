@@ -55,7 +55,7 @@ func TestAppRemoved(t *testing.T) {
 			h.wait(t, "run has ended", "state=stopped")
 			h.release(t)
 			h.deliver(t, "issue_comment", refused)
-			h.wait(t, "it could not be reported that a job is given up")
+			h.wait(t, "cannot report an abandoned job")
 			if checks, _ := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot in_progress") {
 				t.Errorf("without access there is\n%s", h.outcome())
 			}

@@ -280,7 +280,7 @@ func TestAppVerifiesPullRequest(t *testing.T) {
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
 	h.wait(t, "run has ended", "state=finished", "verdict=")
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
-	h.wait(t, "delivery is stored", "fresh=false")
+	h.wait(t, "delivery stored", "fresh=false")
 	checks, comments := h.checks()
 	if len(checks) != 1 || comments != 1 || !strings.HasPrefix(checks[0], "check ycbot completed ") {
 		t.Fatalf("people see\n%s", h.outcome())

@@ -39,13 +39,13 @@ func TestAppQueuedCheck(t *testing.T) {
 	}
 	h.start(t, "--workers", "1")
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, second, "opened", "alice", ""))
-	h.wait(t, "check run says that the job waits")
+	h.wait(t, "check run shows that the job waits")
 	if runs := h.of(old); len(runs) != 1 {
 		t.Errorf("after the crash there are %d check runs", len(runs))
 	}
 	h.Push(h.repo, githubtest.Commit{Branch: "second", Message: "more", Files: map[string]string{"more.txt": "more\n"}})
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, second, "synchronize", "alice", ""))
-	h.wait(t, "check run says that the job waits")
+	h.wait(t, "check run shows that the job waits")
 	h.waitFor(t, func() bool { return h.of(old)[0].Status == "completed" })
 	if runs := h.of(old); len(runs) != 1 || runs[0].Conclusion != "cancelled" || runs[0].Output.Title != "superseded" {
 		t.Errorf("of the head that was superseded: %+v", runs)

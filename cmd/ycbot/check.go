@@ -19,7 +19,7 @@ func checkCommand(p *program) *cobra.Command {
 		Long: `Check the directory of a finished run, such as the artifact of a workflow:
 whether every file is as the run wrote it, whether the evidence log is unbroken,
 whether verdict, reasons, checks and findings follow from what is recorded, and
-whether agents' claims are carried by the log as the report says they are. It
+whether agents' claims are supported by the log as the report says. It
 needs neither model nor network, executes nothing and writes nothing.
 
 A directory that someone made up as a whole can be detected by its digest alone:

@@ -89,7 +89,7 @@ func (p *program) configCheck(dir string, args []string) error {
 		return err
 	}
 	if data == nil {
-		_, err := fmt.Fprintf(p.stdout, "there is no %s: the defaults hold\n", name)
+		_, err := fmt.Fprintf(p.stdout, "there is no %s: the defaults apply\n", name)
 		return err
 	}
 	_, err = config.Parse(name, data)

@@ -312,7 +312,7 @@ func (e *edited) journals(t *testing.T) {
 		name, stage, want string
 		edit              func(any)
 	}{
-		{"a check that the log carries in part", "agents", "is related by the log, not supported", func(v any) { at(v, "agents", 0, "Checks", 1)["support"] = "supported" }},
+		{"a check that the log supports in part", "agents", "is related by the log, not supported", func(v any) { at(v, "agents", 0, "Checks", 1)["support"] = "supported" }},
 		{"a check that never ran", "agents", "is absent by the log, not supported", func(v any) { at(v, "agents", 0, "Checks", 2)["support"] = "supported" }},
 		{"a failure is called old", "agents", "is introduced by what was run again, not pre-existing", func(v any) { at(v, "agents", 0, "Checks", 0)["reproduction"] = "pre-existing" }},
 		{"a failure was not run again", "agents", "0 failing checks were run again, and the log has 1", func(v any) { at(v, "agents", 0, "Checks", 0)["reproduction"] = "none" }},

@@ -39,7 +39,7 @@ func sandboxCommand(p *program) *cobra.Command {
 	asJSON := false
 	doctor := &cobra.Command{
 		Use:   "doctor",
-		Short: "Attack every tier of the sandbox on this machine, and show what holds and what is missing",
+		Short: "Attack every tier of the sandbox on this machine, and show which protections hold and which are missing",
 		Long: `Tries every tier of the sandbox on this machine: what it is made of, its
 self-test, and the attacks of the threat study, on targets made for them. An
 attack that does not work without a sandbox either is not applicable here.
@@ -81,7 +81,7 @@ func (p *program) prepare(ctx context.Context, host setup.Host, dry bool) error 
 		fmt.Fprintf(p.stdout, "note: %s\n", n)
 	}
 	if len(steps) == 0 {
-		fmt.Fprintln(p.stdout, "nothing to do; \"ycbot sandbox doctor\" shows what holds here")
+		fmt.Fprintln(p.stdout, "nothing to do; \"ycbot sandbox doctor\" shows which protections hold here")
 		return nil
 	}
 	for _, s := range steps {
@@ -98,7 +98,7 @@ func (p *program) prepare(ctx context.Context, host setup.Host, dry bool) error 
 			return fmt.Errorf("%s: %w", s.What, err)
 		}
 	}
-	fmt.Fprintln(p.stdout, "done; \"ycbot sandbox doctor\" shows what holds now")
+	fmt.Fprintln(p.stdout, "done; \"ycbot sandbox doctor\" shows which protections hold now")
 	return nil
 }
 

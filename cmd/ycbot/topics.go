@@ -63,7 +63,7 @@ The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
   PARTIAL  Neither: a part could not be looked at. The report says which and why.
   ERROR    There is no verdict: something that ycbot needs failed.
 
-Green means that it ran. What was asked for and could not be had is never PASS.
+Green means that it ran. A requirement that is not met is never PASS.
 docs/run.md has the details.`},
 	}
 }

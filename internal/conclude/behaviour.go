@@ -70,7 +70,7 @@ func through(d gate.Difference) string {
 	if d.Through == "" {
 		return ""
 	}
-	return "Its body is as it was; it calls " + d.Through + ", which the change alters or takes away. "
+	return "Its body is as it was; it calls " + d.Through + ", which the change alters or removes. "
 }
 
 // shows is how the author sees a difference again.

@@ -89,7 +89,7 @@ func (b *builder) stage(stage gate.Stage) {
 		case stage == gate.StageLint && head.Lacks != "" && head.Lacks == base.Lacks:
 			c.Result, c.Actual = report.ResultSkip, "environment: no "+head.Lacks+" on this machine"
 		case stage == gate.StageLint && onBase && base.Failed() && len(b.result.Lint) == 0 && !gate.HasPlace(head.Output):
-			c.Result, c.Actual = report.ResultSkip, because("it looks at nothing, with and without the change", head.Output)
+			c.Result, c.Actual = report.ResultSkip, because("it checks nothing, with and without the change", head.Output)
 		case stage == gate.StageLint:
 			c.Result, c.Actual = report.ResultPass, "no complaint that base does not have"
 			if len(b.result.Lint) > 0 {
@@ -380,7 +380,7 @@ func (b *builder) unheld(tests []gate.Case) {
 	if len(tests) == 0 {
 		return
 	}
-	const verb = " when repeated, shuffled or raced; that is not held against the change"
+	const verb = " when repeated, shuffled or raced; that does not count against the change"
 	f := report.Finding{Severity: report.SeverityInfo, Title: tests[0].ID.String() + " fails" + verb}
 	var outputs []string
 	if len(tests) > 1 {

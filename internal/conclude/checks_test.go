@@ -174,7 +174,7 @@ func TestBuilder(t *testing.T) {
 				{Stage: gate.StageLint, Side: gate.Base, Unit: ".", Command: "go vet ./...", Evidence: "E1", Exit: 1, Output: "go: updates to go.mod needed"},
 				{Stage: gate.StageLint, Side: gate.Head, Unit: ".", Command: "go vet ./...", Evidence: "E2", Exit: 1, Output: "go: updates to go.mod needed"},
 			}},
-			checks: []string{"lint SKIP none supported: lint: go vet ./... | it looks at nothing, with and without the change: go: updates to go.mod needed"},
+			checks: []string{"lint SKIP none supported: lint: go vet ./... | it checks nothing, with and without the change: go: updates to go.mod needed"},
 		},
 		{
 			name: "fail-to-pass and probes",
@@ -281,11 +281,11 @@ func TestUnheld(t *testing.T) {
 	}{
 		{nil, nil},
 		{[]gate.Case{case1}, []report.Finding{{
-			Severity: report.SeverityInfo, Title: "m TestA fails when repeated, shuffled or raced; that is not held against the change",
+			Severity: report.SeverityInfo, Title: "m TestA fails when repeated, shuffled or raced; that does not count against the change",
 			Evidence: []string{"E3", "E4"}, Detail: "registered twice",
 		}}},
 		{[]gate.Case{case1, case2}, []report.Finding{{
-			Severity: report.SeverityInfo, Title: "2 tests fail when repeated, shuffled or raced; that is not held against the change",
+			Severity: report.SeverityInfo, Title: "2 tests fail when repeated, shuffled or raced; that does not count against the change",
 			Evidence: []string{"E3", "E4", "E5"}, Detail: "m TestA\nm TestB\nregistered twice\nport in use",
 		}}},
 	} {

@@ -273,8 +273,8 @@ func byPrevious(rep *report.Report, p Previous) {
 func broke(rep *report.Report, c report.Revisit) {
 	rep.Findings = append(rep.Findings, report.Finding{
 		Severity: report.SeverityWarning, Title: fmt.Sprintf("check %q of the last run held then and fails now (%s)", c.Title, c.Reproduction),
-		Detail: "Where the change means that, the check is out of date.", Repro: c.Command, Evidence: c.Evidence,
+		Detail: "If the change intends that, the check is out of date.", Repro: c.Command, Evidence: c.Evidence,
 	})
 	rep.Verdict = report.Worst(rep.Verdict, report.Partial)
-	rep.Reasons = append(rep.Reasons, fmt.Sprintf("check %q of the last run held then and fails now (%s): a person has to say whether the change means that", c.Title, c.Reproduction))
+	rep.Reasons = append(rep.Reasons, fmt.Sprintf("check %q of the last run held then and fails now (%s): a person has to decide whether that is intended", c.Title, c.Reproduction))
 }

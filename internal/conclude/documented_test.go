@@ -32,10 +32,10 @@ func TestChecksAreDocumented(t *testing.T) {
 		"mutants":      {Mutation: &gate.Mutation{Killed: 9, Survivors: make([]gate.Survivor, 2), Note: "of 11 mutants of the changed lines the tests noticed 9"}},
 		"behaviour": {Behaviour: &gate.Behaviour{
 			Functions: 2, Inputs: 412, Differences: []gate.Difference{{Expected: true}},
-			Note: "of 2 functions whose body changed 1 returns what it did for 412 inputs",
+			Note: "of 2 functions whose body changed 1 returns the same for 412 inputs",
 		}},
 		"programs": {Programs: &gate.Programs{
-			Lines: 7, Differences: []gate.LineDifference{{Expected: true}}, Note: "of 7 command lines of tool 6 do what they did",
+			Lines: 7, Differences: []gate.LineDifference{{Expected: true}}, Note: "of 7 command lines of tool 6 behave the same",
 		}},
 	}
 	rows := strings.Split(string(text), "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// merge makes checks of the change merged into the base as it is now: one of the
+// merge makes checks of the change merged into the current base: one of the
 // whole, and one of each test that only the merge fails.
 func (b *builder) merge() {
 	m := b.result.Merge
@@ -15,8 +15,8 @@ func (b *builder) merge() {
 		return
 	}
 	c := report.Check{
-		Title: "after merge into the base as it is now", Kind: report.KindTest, Result: report.ResultPass, Command: m.Command, Evidence: m.Evidence,
-		Expected: "builds, and nothing fails that passes on the base as it is now and with the change alone", Actual: m.Note,
+		Title: "after merging into the current base", Kind: report.KindTest, Result: report.ResultPass, Command: m.Command, Evidence: m.Evidence,
+		Expected: "builds, and nothing fails that passes on the current base and with the change alone", Actual: m.Note,
 	}
 	failing := append(gate.Leaves(m.Tests.Regressed), gate.Leaves(m.Tests.NewFailing)...)
 	switch {
@@ -24,7 +24,7 @@ func (b *builder) merge() {
 		c.Result = report.ResultSkip
 		for _, name := range m.Conflicts {
 			b.findings = append(b.findings, report.Finding{
-				Severity: report.SeverityWarning, Path: name, Title: "conflicts with the base as it is now",
+				Severity: report.SeverityWarning, Path: name, Title: "conflicts with the current base",
 				Repro: fmt.Sprintf("git merge-tree --write-tree %s HEAD", m.Tip),
 			})
 		}
@@ -40,7 +40,7 @@ func (b *builder) merge() {
 		}
 		b.add(report.Check{
 			Title: k.ID.String() + ": fails after merge", Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail, Command: b.ranOn(gate.Merged, k.Evidence),
-			Evidence: k.Evidence, Reproduction: report.Introduced, Expected: "passes, as it does on the base as it is now", Actual: k.Output,
+			Evidence: k.Evidence, Reproduction: report.Introduced, Expected: "passes, as it does on the current base", Actual: k.Output,
 		})
 	}
 }

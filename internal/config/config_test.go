@@ -155,7 +155,7 @@ func TestProblems(t *testing.T) {
 		{"model is an address", "version: 1\nagents: {a: {model: 'http://x/y'}}\n", `f:2:21: agents.a.model: not the name of a model: "http://x/y"`},
 
 		{"no port", "version: 1\nnetwork: {allow: [localhost]}\n", `f:2:19: network.allow: want host:port, such as localhost:5432; found "localhost"`},
-		{"low port", "version: 1\nnetwork: {allow: ['localhost:80']}\n", `f:2:19: network.allow: ports below 1024 cannot be had inside the sandbox, found 80`},
+		{"low port", "version: 1\nnetwork: {allow: ['localhost:80']}\n", `f:2:19: network.allow: ports below 1024 cannot be used inside the sandbox, found 80`},
 		{"address", "version: 1\nnetwork: {allow: ['10.1.2.3:5432']}\n", `f:2:19: network.allow: "10.1.2.3" is an address of another machine, which cannot be taken over inside the sandbox: use a name`},
 		{"one port twice", "version: 1\nnetwork: {allow: ['localhost:5432', '127.0.0.1:5432']}\n", `f:2:37: network.allow: "localhost:5432" and "127.0.0.1:5432" would both be 127.0.0.1:5432 for a command: give one another port`},
 		{"port zero", "version: 1\nnetwork: {allow: ['localhost:0']}\n", `f:2:19: network.allow: want a port from 1 to 65535, found "0"`},

@@ -242,7 +242,7 @@ func hostPort(s string) string {
 	case err != nil && !hostName.MatchString(host):
 		return want + strconv.Quote(shorten(s))
 	case p < leastPort:
-		return fmt.Sprintf("ports below %d cannot be had inside the sandbox, found %d", leastPort, p)
+		return fmt.Sprintf("ports below %d cannot be used inside the sandbox, found %d", leastPort, p)
 	}
 	return ""
 }

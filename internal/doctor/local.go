@@ -147,7 +147,7 @@ func (in Input) config(c *area) {
 		c.issue("rename it", "%s", config.NotRead)
 		return
 	case errors.Is(err, fs.ErrNotExist):
-		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)
+		c.ok("no %s: the defaults apply, and the gate finds the commands", config.Path)
 		return
 	case err != nil:
 		c.issue("make it readable", "%v", err)

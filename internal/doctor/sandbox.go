@@ -134,7 +134,7 @@ func (d *Tiers) matrix(b *strings.Builder) {
 			fmt.Fprintf(b, " %-6d", open[t.Tier])
 		}
 	}
-	b.WriteString("\n(n/a: it does not work here without a sandbox either; -: the tier cannot be had)\n\n")
+	b.WriteString("\n(n/a: it does not work here without a sandbox either; -: the tier is unavailable)\n\n")
 }
 
 func describe(b *strings.Builder, mode string, s sandbox.Status) {

@@ -174,7 +174,7 @@ func (r *runner) saveBase(ctx context.Context) error {
 		err = r.Results.Save(ctx, r.baseKey(), data)
 	}
 	if err != nil {
-		r.note("results of the base's tests could not be kept: %v", err)
+		r.note("results of the base's tests could not be stored: %v", err)
 	}
 	return nil
 }

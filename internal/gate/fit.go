@@ -56,7 +56,7 @@ func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
 	for _, p := range left {
 		others = append(others, p.name)
 	}
-	r.notCovered("for want of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
+	r.notCovered("for lack of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
 		len(left), len(all), c.Text, share(left, all), results.Listed(others, 5))
 	for id := range r.sides.Suites[Base] {
 		if id.Unit == c.Unit && slices.Contains(others, id.Package) {

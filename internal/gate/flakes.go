@@ -50,6 +50,6 @@ func (r *runner) writeFlakes(ctx context.Context) {
 	}
 	slices.Sort(flipped)
 	if err := r.Flakes.Add(ctx, r.toolchain(), flipped); err != nil {
-		r.note("which tests flaked could not be kept: %v", err)
+		r.note("which tests flaked could not be stored: %v", err)
 	}
 }

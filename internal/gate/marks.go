@@ -33,7 +33,7 @@ func (r *runner) marks(ctx context.Context) error {
 		}
 	}
 	if len(checks) > 0 {
-		r.ask("the change takes away checks that the program makes of itself: %s", results.Listed(checks, 3))
+		r.ask("the change removes checks that the program makes of itself: %s", results.Listed(checks, 3))
 	}
 	r.res.Marks = found[:min(len(found), maxMarks)]
 	return nil

@@ -15,13 +15,13 @@ import (
 
 // The sides of the merge. The strings are stored: do not change them.
 const (
-	Tip    Side = "tip"    // the base as it is now
+	Tip    Side = "tip"    // the current base
 	Merged Side = "merged" // the change merged into it
 )
 
-// A Merge is what the change does once it is merged into the base as it is now.
+// A Merge is what the change does once it is merged into the current base.
 type Merge struct {
-	Tip       string          `json:"tip"`              // commit of the base as it is now
+	Tip       string          `json:"tip"`              // commit of the current base
 	Commit    string          `json:"commit,omitempty"` // of the merge; empty where there are conflicts
 	Note      string          `json:"note"`             // one sentence for people
 	Command   string          `json:"command"`          // the first that ran there
@@ -35,7 +35,7 @@ type Merge struct {
 // mergeShare is the part of the time that is left in which the merge has to fit.
 const mergeShare = 2
 
-// merge merges the change into the base as it is now, where that has moved, and
+// merge merges the change into the current base, where that has moved, and
 // builds and tests what both have touched. What fails there is run at the tip as
 // well: only what passes at the tip and with the change alone is the merge's.
 func (r *runner) merge(ctx context.Context) error {
@@ -45,11 +45,11 @@ func (r *runner) merge(ctx context.Context) error {
 		return nil
 	}
 	if r.prep.Unprepared() != "" || len(r.res.Broken)+len(t.Regressed)+len(t.NewFailing) > 0 {
-		r.notCovered("the change merged into the base as it is now: it fails by itself")
+		r.notCovered("the change merged into the current base: it fails by itself")
 		return nil
 	}
 	if left, need := r.left(ctx), r.spent(Head); need > left/mergeShare {
-		r.notCovered("the change merged into the base as it is now: there is no time left for it (about %s)", need.Round(time.Second))
+		r.notCovered("the change merged into the current base: there is no time left for it (about %s)", need.Round(time.Second))
 		return nil
 	}
 	m := &Merge{Tip: c.BaseSHA}
@@ -60,13 +60,13 @@ func (r *runner) merge(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		m.Note = "it could not be merged: " + err.Error()
-		r.notCovered("the change merged into the base as it is now: %v", err)
+		r.notCovered("the change merged into the current base: %v", err)
 		return nil
 	}
 	m.Commit, m.Conflicts = merged.Commit, merged.Conflicts
 	if len(m.Conflicts) > 0 {
-		m.Note = "it cannot be merged without a decision: " + results.Listed(m.Conflicts, 5) + results.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
-		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", results.Listed(m.Conflicts, 5))
+		m.Note = "it cannot be merged without a decision: " + results.Listed(m.Conflicts, 5) + results.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the current base"
+		r.notCovered("the change merged into the current base: there are conflicts in %s", results.Listed(m.Conflicts, 5))
 		return nil
 	}
 	return r.judgeMerge(ctx, m)
@@ -273,18 +273,18 @@ func (g *merger) conclude() {
 	failing := len(Leaves(m.Tests.Regressed)) + len(Leaves(m.Tests.NewFailing))
 	switch {
 	case g.r.prep.Unprepared() != "":
-		m.Note = "merged into the base as it is now, it could not be set up: " + g.r.prep.Unprepared()
-		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.prep.Unprepared())
+		m.Note = "merged into the current base, it could not be set up: " + g.r.prep.Unprepared()
+		g.alone.notCovered("the change merged into the current base: %s", g.r.prep.Unprepared())
 	case len(m.Broken) > 0:
-		m.Note = "merged into the base as it is now, it does not build any more: " + results.Listed(m.Broken, 5)
+		m.Note = "merged into the current base, it does not build any more: " + results.Listed(m.Broken, 5)
 	case failing > 0:
-		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", results.Count(failing, "test fails", "tests fail"), results.Plural(failing, "passes", "pass"))
+		m.Note = fmt.Sprintf("merged into the current base, %s that %s on both sides alone", results.Count(failing, "test fails", "tests fail"), results.Plural(failing, "passes", "pass"))
 	case m.Ran:
-		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
+		m.Note = "merged into the current base, it builds, and the tests of what both changed pass as before"
 	default:
-		m.Note = "merged into the base as it is now, it builds; no test is of what both have touched"
+		m.Note = "merged into the current base, it builds; no test covers what both changed"
 	}
 	if g.r.facts.Incomplete != "" {
-		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.facts.Incomplete)
+		g.alone.notCovered("the change merged into the current base: %s", g.r.facts.Incomplete)
 	}
 }

@@ -61,7 +61,7 @@ func (r *runner) rest(ctx context.Context) error {
 		}
 	}
 	if len(late) > 0 {
-		r.notCovered("what the change does not touch, for want of time: %s", results.Listed(late, 20))
+		r.notCovered("what the change does not touch, for lack of time: %s", results.Listed(late, 20))
 	}
 	return nil
 }

@@ -107,8 +107,8 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, what := range f.Breaks {
 		failIf(true, "behaviour: %s", what)
 	}
-	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build%s", unbuilt(f.MergeBroken, f.NamesMerge))
-	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", results.Count(f.MergeFailing, "test fails", "tests fail"))
+	failIf(f.MergeBroken > 0, "merged into the current base, the change breaks the build%s", unbuilt(f.MergeBroken, f.NamesMerge))
+	failIf(f.MergeFailing > 0, "%s only when the change is merged into the current base", results.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
@@ -127,7 +127,7 @@ func Decide(f Facts) (Verdict, []string) {
 		partialIf(f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "%s", what)
 	}
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change%s", unbuilt(f.BrokenBoth, f.NamesBoth))
-	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
+	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so the rest is inconclusive", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", results.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "the runs do not decide: %s", listedFew(f.Unsettled))
@@ -136,7 +136,7 @@ func Decide(f Facts) (Verdict, []string) {
 	nameless := f.Unnamed > 0 && f.Expected == 0
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && !nameless && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"%s", f.unreached())
-	partialIf(nameless, "no test of the base could be held against the change: %s when it runs again (is a time or a random number part of the name?)",
+	partialIf(nameless, "no test of the base could be run against the change: %s when it runs again (is a time or a random number part of the name?)",
 		results.Count(f.Unnamed, "test is reported by another name", "tests are reported by other names"))
 	partialIf(f.FlakyNew > 0, "%s flaky", results.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
 	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", results.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))

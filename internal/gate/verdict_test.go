@@ -68,7 +68,7 @@ func TestDecide(t *testing.T) {
 		{"what the change affects has tests and none passes", func(f *Facts) { f.AffectedPassed = 0 }, Partial, "no test of what the change affects passes"},
 		{"what the change affects has no tests, the suite has", func(f *Facts) { f.AffectedRan, f.AffectedPassed = 0, 0 }, Pass, ""},
 		{"a runnable line changed and no probe ran", func(f *Facts) { f.Probes = 0 }, Partial, "no probe"},
-		{"no probe ran, for want of time", func(f *Facts) { f.Probes, f.NoProbes = 0, true }, Pass, ""},
+		{"no probe ran, for lack of time", func(f *Facts) { f.Probes, f.NoProbes = 0, true }, Pass, ""},
 		{"no runnable line changed and no probe ran", func(f *Facts) { f.Runnable, f.Probes, f.Repro = false, 0, ReproNothing }, Pass, ""},
 
 		{"tests that do not need the change", func(f *Facts) { f.Repro = ReproPassOnBase }, Pass, ""},

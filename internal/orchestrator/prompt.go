@@ -56,7 +56,7 @@ func previousNotes(p *reproduce.Previous) string {
 	}
 	b.WriteString(evidence.Fence(checks.String()))
 	if p.Diff != "" {
-		b.WriteString("\nWhat came since then; look at this first, and do not repeat what holds:\n\n" + evidence.Fence(p.Diff))
+		b.WriteString("\nWhat came since then; look at this first, and do not repeat checks that still hold:\n\n" + evidence.Fence(p.Diff))
 	}
 	return b.String()
 }

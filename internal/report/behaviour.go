@@ -109,5 +109,5 @@ func (r *Report) mdBehaviour() *section {
 	if left := len(all) - mdDifferences; left > 0 {
 		body += "\n" + mdMore(left)
 	}
-	return &section{rank: rankBehaviour, head: "**Behaves differently, which no test says:**", body: body}
+	return &section{rank: rankBehaviour, head: "**Behaves differently, and no test covers it:**", body: body}
 }

@@ -244,12 +244,12 @@ func (r *Report) todo(cs []Check) []string {
 		} else {
 			item("**Fix it.** How it was run stands below.")
 		}
-		item("**Is the new behaviour meant?** Change the test in this pull request, too; what it gives up is then listed and can be accepted.")
+		item("**Is the new behaviour intended?** Change the test in this pull request, too; what it gives up is then listed and can be accepted.")
 		if again != "" {
 			item("**Does it look like chance?** Comment %s to run it again.", again)
 		}
 	case r.Verdict == Error || r.Outcome == Errored || r.Outcome == TimedOut:
-		s := "**Not a fault of the change:** the run did not get to its end."
+		s := "**Not a fault of the change:** the run did not finish."
 		if again != "" {
 			s += " Comment " + again + " to run it again."
 		}
@@ -273,7 +273,7 @@ func (r *Report) todo(cs []Check) []string {
 
 // acceptance says how what is given up is accepted.
 func (r *Report) acceptance(pull bool) string {
-	const meant = "**Is what the change gives up meant?** "
+	const meant = "**Is what the change gives up intended?** "
 	if pull {
 		return meant + "Someone who may write comments `/verify accept " + change.Short(r.HeadSHA) + "` and a reason; the list is below."
 	}

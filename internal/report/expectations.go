@@ -138,7 +138,7 @@ func (e *Expectations) total() int {
 func (e *Expectations) line() string {
 	total := e.total()
 	if total == 0 {
-		return "no test of the base could be held against the change"
+		return "no test of the base could be run against the change"
 	}
 	return fmt.Sprintf("%d of %d old expectation%s hold%s", e.Held, total, verb(total, "", "s"), verb(total, "s", ""))
 }

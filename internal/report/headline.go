@@ -19,7 +19,7 @@ func (r *Report) why() (sentence string, rest []string) {
 		sentence, rest = rest[0], rest[1:]
 	}
 	if r.Outcome == Cancelled && !strings.HasPrefix(sentence, "cancelled") {
-		sentence = "cancelled before it was done: " + sentence
+		sentence = "cancelled before it finished: " + sentence
 	}
 	return sentence + r.unprobed(), rest
 }
@@ -27,7 +27,7 @@ func (r *Report) why() (sentence string, rest []string) {
 // ending is the sentence for a report without reasons.
 func (r *Report) ending() string {
 	if r.Outcome == Cancelled {
-		return "cancelled before it was done"
+		return "cancelled before it finished"
 	}
 	if r.Outcome == TimedOut {
 		return "the run's time limit passed"
@@ -41,9 +41,9 @@ func (r *Report) ending() string {
 		}
 		return "a check failed"
 	case Partial:
-		return "something that PASS needs could not be had"
+		return "a requirement for PASS was not met"
 	}
-	return "the run did not get to a verdict"
+	return "the run did not reach a verdict"
 }
 
 // proof is what carries a PASS, in few words. What a reader must know besides comes first.

@@ -42,7 +42,7 @@ func TestReserved(t *testing.T) {
 			{Kind: KindBuild, Result: ResultPass},
 			{Kind: KindKept, Result: ResultPass},
 			{Kind: KindBehaviour, Title: TitleFunctions, Result: ResultPass},
-			{Kind: KindBehaviour, Title: TitleCommandLines, Result: ResultPass}, // which do what they did
+			{Kind: KindBehaviour, Title: TitleCommandLines, Result: ResultPass}, // which behave the same
 			{Kind: KindLint, Result: ResultFail, Reproduction: Introduced},
 		},
 	}
@@ -64,7 +64,7 @@ func TestAcceptance(t *testing.T) {
 	listed := &Expectations{Policy: "report", Held: 3, Dropped: []Expectation{{Test: "a"}}}
 	silent := &Expectations{Policy: "report", Held: 3, Silent: []Expectation{{Test: "a"}}}
 	kept := []Check{{Kind: KindKept, Result: ResultFail, Reproduction: Introduced, Support: Supported}}
-	const meant = "- **Is what the change gives up meant?** "
+	const meant = "- **Is what the change gives up intended?** "
 	for _, tt := range []struct {
 		r     Report
 		cs    []Check

@@ -21,7 +21,7 @@ type Verdict string
 // The verdicts, from best to worst as [Worst] orders them.
 const (
 	Pass    Verdict = "PASS"
-	Partial Verdict = "PARTIAL" // something that would be needed for PASS could not be had
+	Partial Verdict = "PARTIAL" // a requirement for PASS was not met
 	Error   Verdict = "ERROR"   // no verdict: the run itself did not get to one
 	Fail    Verdict = "FAIL"
 )

@@ -28,7 +28,7 @@ func sarifRules() []sarifRule {
 		sarifRuleOf(KindBehaviour, "Behaviour", levelError, "What worked on the base does not.",
 			"Changed functions, command lines of programs or requests to them were run on both sides with the same inputs. For an input of the base's tree the head crashes or hangs."),
 		sarifRuleOf(KindAPI, "API", levelError, "An interface is not compatible.",
-			"Something that others may use was taken away or changed."),
+			"Something that others may use was removed or changed."),
 		sarifRuleOf(KindAgent, "Agent", levelError, "A check of an agent fails.",
 			"An agent ran a check of its own that failed. It was held against the evidence log and run again on head and base."),
 		{

@@ -188,9 +188,9 @@ func (a AgentOutcome) fallen() []string {
 }
 
 func (c JudgedCheck) unsupported(kind string) string {
-	s := fmt.Sprintf("%s check %q is not carried by the log", kind, c.Title)
+	s := fmt.Sprintf("%s check %q is not supported by the log", kind, c.Title)
 	if c.Support == Related {
-		s = fmt.Sprintf("%s check %q is carried by the log in part", kind, c.Title)
+		s = fmt.Sprintf("%s check %q is only partly supported by the log", kind, c.Title)
 	}
 	if c.Reason != "" {
 		s += ": " + c.Reason
@@ -234,13 +234,13 @@ func (a AgentOutcome) shortOfPass() []string {
 		}
 	}
 	if passed == 0 {
-		why = append(why, "no passing check that the log carries")
+		why = append(why, "no passing check that the log supports")
 	}
 	switch {
 	case attacked == 0 && borrowed > 0:
 		why = append(why, "no adversarial check that it ran itself: the one it names was run by others")
 	case attacked == 0:
-		why = append(why, "no adversarial check that the log carries")
+		why = append(why, "no adversarial check that the log supports")
 	}
 	return append(why, a.spoiled()...)
 }

@@ -53,8 +53,8 @@ func TestCombine(t *testing.T) {
 		{"pre-existing blames no one", Pass, []AgentOutcome{failing(Supported, PreExisting)}, Partial, "base as well"},
 		{"not reproduced blames no one", Pass, []AgentOutcome{failing(Supported, NotReproduced)}, Partial, "run again"},
 		{"not run again blames no one", Pass, []AgentOutcome{failing(Supported, NotRun)}, Partial, "not run again"},
-		{"related is not enough for a FAIL", Pass, []AgentOutcome{failing(Related, Introduced)}, Partial, "in part"},
-		{"absent is not enough for a FAIL", Pass, []AgentOutcome{failing(Absent, Introduced)}, Partial, "not carried"},
+		{"related is not enough for a FAIL", Pass, []AgentOutcome{failing(Related, Introduced)}, Partial, "only partly"},
+		{"absent is not enough for a FAIL", Pass, []AgentOutcome{failing(Absent, Introduced)}, Partial, "not supported"},
 		{"a FAIL without a failing check", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict = Fail })}, Partial, "no failing check"},
 		{"one failing check that stands is enough", Pass, []AgentOutcome{with(func(a *AgentOutcome) {
 			a.Verdict = Fail
@@ -78,8 +78,8 @@ func TestCombine(t *testing.T) {
 		})}, Partial, "beside VERDICT: PASS"},
 
 		{"PASS must be strict", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Form = FormDecorated })}, Partial, "strict"},
-		{"every PASS check supported: one related", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks[0].Support = Related })}, Partial, "in part"},
-		{"every PASS check supported: one absent", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks[0].Support = Absent })}, Partial, "not carried"},
+		{"every PASS check supported: one related", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks[0].Support = Related })}, Partial, "only partly"},
+		{"every PASS check supported: one absent", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks[0].Support = Absent })}, Partial, "not supported"},
 		{"one adversarial check", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks = a.Checks[:1] })}, Partial, "adversarial"},
 		{"an adversarial check that is only related", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks[1].Support = Related })}, Partial, "adversarial"},
 		{"no check at all", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Checks = nil })}, Partial, "no passing check"},

@@ -69,7 +69,7 @@ func (t tally) String() string {
 	}
 	parts := []string{fmt.Sprintf("%d passed", t.passed), fmt.Sprintf("%d failed", t.failed)}
 	if t.known > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed before too", t.known))
+		parts = append(parts, plural(t.known, "pre-existing failure"))
 	}
 	if t.advised > 0 {
 		parts = append(parts, fmt.Sprintf("%d for information", t.advised))
@@ -158,7 +158,7 @@ func (c Check) support() string {
 	case Supported:
 		return "supported"
 	case Related:
-		return "related: the log has it in part"
+		return "related: only partly supported by the log"
 	}
 	return "absent from the log"
 }

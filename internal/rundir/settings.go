@@ -127,7 +127,7 @@ func (s Source) Lacking() string {
 	if s.Lacks == EmptyRepo {
 		return "there is no commit to compare with: all of the head counts as new"
 	}
-	return "base and head have no commit in common: the head is compared with the base as it is, and what only the base has counts as taken away"
+	return "base and head have no commit in common: the head is compared with the base as it is, and what only the base has counts as removed"
 }
 
 // A Reuse is what became of the last run (stage "takeover"): its directory is kept in

@@ -71,7 +71,7 @@ func findService(ctx context.Context, r Resolver, name string) (Service, error) 
 	case err != nil:
 		return Service{}, fmt.Errorf("port %q: %w", port, err)
 	case number < leastPort:
-		return Service{}, fmt.Errorf("ports below %d cannot be had inside the sandbox", leastPort)
+		return Service{}, fmt.Errorf("ports below %d cannot be used inside the sandbox", leastPort)
 	}
 	s := Service{Name: name, Host: strings.ToLower(host), Port: uint16(number)}
 	literal, err := netip.ParseAddr(host)

@@ -122,9 +122,9 @@ func (s *Submission) take(schema *jsonschema.Resolved, raw json.RawMessage) (Res
 	again := s.wrong > 1
 	s.mu.Unlock()
 	if !again {
-		return Result{}, Badf("submit_result: %s. Nothing was handed in; call it once more with all of it", problem)
+		return Result{}, Badf("submit_result: %s. Nothing was submitted; call it again with the whole result", problem)
 	}
-	failed := submitArgs{Status: submitFailed, Summary: "The result was handed in twice and could not be read: " + problem}
+	failed := submitArgs{Status: submitFailed, Summary: "The result was submitted twice and could not be read: " + problem}
 	return failed.handIn()
 }
 

@@ -184,7 +184,7 @@ func (m *Mirror) fill(ctx context.Context, from source, commits []string) error 
 }
 
 func cannotBeHad(missing []string) error {
-	return fmt.Errorf("%d objects of a partial history cannot be had, such as %s", len(missing), missing[0])
+	return fmt.Errorf("%d objects of a partial history cannot be fetched, such as %s", len(missing), missing[0])
 }
 
 // missing returns the objects that commits lead to, that the mirror lacks and that

@@ -37,7 +37,7 @@ func TestApp(t *testing.T) {
 			repo.Push("bob", "early", "main", map[string]string{"a.txt": "0\n"})
 			early := repo.OpenPull("bob", "early", "Before it was installed")
 			g.Install()
-			app.Says("delivery is stored", "event=installation", "status=accepted")
+			app.Says("delivery stored", "event=installation", "status=accepted")
 
 			head := repo.Push("bob", "feature", "main", map[string]string{"a.txt": "2\n"})
 			n := repo.OpenPull("bob", "feature", "Count on").GetNumber()

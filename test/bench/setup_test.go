@@ -49,7 +49,7 @@ func TestSetUpInBrowser(t *testing.T) {
 	o.proxy.leads(server.Addr)
 	g.Find(publicURL, "http://"+server.Addr)
 	o.installs(page, repo)
-	server.Says("delivery is stored", "event=installation", "status=accepted")
+	server.Says("delivery stored", "event=installation", "status=accepted")
 	out, err := o.types(steps[2]).CombinedOutput()
 	for _, want := range []string{"with the permissions and events that it needs", "a server answers at " + publicURL} {
 		if !strings.Contains(string(out), want) {

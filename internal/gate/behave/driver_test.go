@@ -2332,14 +2332,14 @@ func zzSaySome(table *zzTable, one, two zzPassed) {
 type zzPassed struct {
 	calls       map[int][]zzRecord
 	made        map[int]int  // inputs
-	late, ended map[int]bool // not begun for want of time; the process ended, or hung, while inputs were made
+	late, ended map[int]bool // not begun for lack of time; the process ended, or hung, while inputs were made
 	until       time.Time    // when no other function is begun; zero: never
 }
 
 // over says whether there is no time for another function.
 func (p *zzPassed) over() bool { return !p.until.IsZero() && time.Now().After(p.until) }
 
-// zzLate, as the input of a record, says that its function was not begun for want of time.
+// zzLate, as the input of a record, says that its function was not begun for lack of time.
 const zzLate = -2
 
 // zzPass makes calls once, beginning again behind each that ends its process. No function is

@@ -145,7 +145,7 @@ func (b *behaviour) packages(ctx context.Context) error {
 		}
 		switch n++; {
 		case !b.in.Apart:
-			b.in.NotCoveredOnce("behaviour of changed functions: commands are not kept apart well enough here to call them with inputs that no one chose")
+			b.in.NotCoveredOnce("behaviour of changed functions: the sandbox here is too weak to call them with generated inputs")
 			return nil
 		case n > maxCompared:
 			b.in.NotCoveredOnce("behaviour of changed functions: more than %d packages or projects changed", maxCompared)
@@ -255,7 +255,7 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 			return err
 		}
 		if said[side] = behave.All(out); len(said[side]) == 0 {
-			b.in.NotCovered("behaviour of what changed in %s: its functions could not be called on %s (%s)", c.pkg.ImportPath, side, cmpFirst(step.Output, "nothing was said"))
+			b.in.NotCovered("behaviour of what changed in %s: its functions could not be called on %s (%s)", c.pkg.ImportPath, side, cmpFirst(step.Output, "no output"))
 			return nil
 		}
 		command = step.Command
@@ -576,7 +576,7 @@ func (b *behaviour) conclude() {
 		}
 	}
 	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", results.Count(o.Functions, "function", "functions"),
-		same, results.Plural(same, "returns what it did", "return what they did"), results.Count(o.Inputs, "input", "inputs"))
+		same, results.Plural(same, "returns the same", "return the same"), results.Count(o.Inputs, "input", "inputs"))
 	if o.Functions == 0 {
 		o.Note = "no function whose body changed could be compared"
 	}

@@ -146,10 +146,10 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 	case step.Stopped():
 		p.Note = "it " + step.Ending()
 	case !ran:
-		p.Note = "it could not be fuzzed: " + cmp.Or(results.FirstLine(results.JoinOutput(step.Output, stream.Rest())), "nothing was said")
+		p.Note = "it could not be fuzzed: " + cmp.Or(results.FirstLine(results.JoinOutput(step.Output, stream.Rest())), "no output")
 	case found[t.ID].Status == Failed && input == "" && t.by.TimeEnded(t.by.Failure(found[t.ID].Output)): // as where none failed
 	case found[t.ID].Status != Failed && step.Failed(), found[t.ID].Status == Failed && input == "":
-		p.Ran, p.Note = false, "fuzzing ended badly, and left no input that could be tried again"
+		p.Ran, p.Note = false, "fuzzing failed and left no input to try again"
 	case found[t.ID].Status == Failed:
 		failed := found[t.ID]
 		failed.Output = t.by.Failure(failed.Output)

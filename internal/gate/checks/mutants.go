@@ -180,7 +180,7 @@ func (m *mutator) conclude() {
 		o.Note = "no mutant of the changed lines could be tried"
 	}
 	if o.Left > 0 {
-		o.Note += fmt.Sprintf("; %d were not tried, for want of time", o.Left)
+		o.Note += fmt.Sprintf("; %d were not tried, for lack of time", o.Left)
 	}
 	m.check.found.Mutation = o
 }

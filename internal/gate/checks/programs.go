@@ -101,7 +101,7 @@ func (u *use) programs(ctx context.Context) error {
 		return err
 	}
 	if !u.in.Apart {
-		u.in.NotCoveredOnce("command lines of programs: commands are not kept apart well enough here to run them")
+		u.in.NotCoveredOnce("command lines of programs: the sandbox here is too weak to run them")
 		return nil
 	}
 	if len(list) > maxPrograms {
@@ -357,11 +357,11 @@ func (u *use) conclude() {
 	var notes []string
 	if o.Lines > 0 {
 		same := o.Lines - len(o.Differences) + u.otherwise
-		notes = append(notes, fmt.Sprintf("of %s of %s %d %s", results.Count(o.Lines, "command line", "command lines"), names, same, results.Plural(same, "does what it did", "do what they did")))
+		notes = append(notes, fmt.Sprintf("of %s of %s %d %s", results.Count(o.Lines, "command line", "command lines"), names, same, results.Plural(same, "behaves the same", "behave the same")))
 	}
 	if u.asked > 0 {
 		same := u.asked - u.otherwise
-		notes = append(notes, fmt.Sprintf("of %s to %s %d %s", results.Count(u.asked, "request", "requests"), names, same, results.Plural(same, "is answered as it was", "are answered as they were")))
+		notes = append(notes, fmt.Sprintf("of %s to %s %d %s", results.Count(u.asked, "request", "requests"), names, same, results.Plural(same, "is answered the same", "are answered the same")))
 	}
 	if len(notes) == 0 {
 		notes = []string{"no command line of " + names + " could be compared"}

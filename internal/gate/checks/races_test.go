@@ -60,7 +60,7 @@ func TestRacesOfABaseThatWasCut(t *testing.T) {
 }
 
 // TestRareRaces holds that a race which the head shows in one run alone, or in which what changed
-// is far from both accesses, is not held against the change.
+// is far from both accesses, does not count against the change.
 func TestRareRaces(t *testing.T) {
 	t.Parallel()
 	src := map[Side][]byte{

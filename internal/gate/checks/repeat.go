@@ -142,12 +142,12 @@ func (r *check) share(ctx context.Context, took time.Duration) (time.Duration, b
 	return 0, false
 }
 
-// noTime says that tests are not repeated, or not to their end, for want of time.
+// noTime says that tests are not repeated, or not to their end, for lack of time.
 func (r *check) noTime() {
 	r.in.NotCoveredOnce("the tests of what changed once more: they take more than a third of the time that is left")
 }
 
-// leaveOut keeps a probe that was not begun for want of time.
+// leaveOut keeps a probe that was not begun for lack of time.
 func (r *check) leaveOut(ctx context.Context, p Probe, t times) {
 	deadline, _ := ctx.Deadline()
 	p.Note, p.NoTime = "its tests take more than a third of the time that is left", t.base >= deadline.Sub(r.in.Now())/probeShare
@@ -321,7 +321,7 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 	case len(failed)+len(watch.Reports) > 0:
 		err = r.judgePackages(ctx, &p, watch, failed, run)
 	case step.Failed():
-		p.Note = "nothing failed that does not fail without it"
+		p.Note = "nothing new failed"
 	}
 	r.found.Probes = append(r.found.Probes, p)
 	return err
@@ -448,8 +448,8 @@ func probeNote(p *Probe, random int) string {
 	add(len(results.Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
 	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
 	add(len(results.Leaves(p.NewFlaky)), "test that does not run on base fails at random", "tests that do not run on base fail at random")
-	add(len(results.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
-	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")
+	add(len(results.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which does not count against the change", "tests failed only when repeated, shuffled or raced, which does not count against the change")
+	return cmp.Or(strings.Join(parts, "; "), "nothing new failed")
 }
 
 // probeCommands repeats the head's test commands, which is all that can be done

@@ -128,7 +128,7 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 			return err
 		}
 	case step.Failed():
-		p.Note = "nothing failed that does not fail without it"
+		p.Note = "nothing new failed"
 	}
 	r.found.Probes = append(r.found.Probes, p)
 	return nil

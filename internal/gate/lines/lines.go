@@ -113,7 +113,7 @@ type counting struct {
 	executed *Executed
 	own      map[string]ecosystem.Package // of files, also of those for another system
 	base     bool                         // tests of the base run a changed line, or may do so
-	// uncounted says why tests of the last arm were left out, such as for want of time or
+	// uncounted says why tests of the last arm were left out, such as for lack of time or
 	// because they could not start: they may run a changed line. Empty: none were.
 	uncounted string
 	none      string // a command that ran no test; empty: there is none
@@ -123,11 +123,11 @@ type counting struct {
 // first arm has counted, of also as well.
 func (e *counting) count(ctx context.Context, eco *ecosystem.Ecosystem, files, also []ecosystem.ChangedFile) (why string, first []*results.LineCounts, err error) {
 	if eco.Lines == nil {
-		return "no way is known to count them", nil, nil
+		return "counting them is not supported", nil, nil
 	}
 	for _, f := range files {
 		if !eco.Lines.Knows(f.Path) {
-			return fmt.Sprintf("no way is known to count those of a file such as %s", f.Path), nil, nil
+			return fmt.Sprintf("counting is not supported for a file such as %s", f.Path), nil, nil
 		}
 	}
 	all, err := e.arms(ctx)
@@ -299,9 +299,9 @@ func (e *counting) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecos
 		s := e.Tests.Collected(a.Side, e.Executor.Tree(a.Side), counting, cover, step)
 		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.Limited():
-			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q %s when it was to count", c.Text, step.Ending()))
+			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q %s while counting", c.Text, step.Ending()))
 		case step.TimedOut:
-			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
+			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s while counting", c.Text, step.Duration.Round(time.Second)))
 		case ran:
 			seen = append(seen, cover)
 			e.executed.Evidence = append(e.executed.Evidence, step.Evidence)
@@ -325,9 +325,9 @@ func late(left, took time.Duration) string {
 	return ""
 }
 
-// notCounting says why a command gave no results when it was to count.
+// notCounting says why a command gave no results while counting.
 func (e *counting) notCounting(eco *ecosystem.Ecosystem, c ecosystem.Command, step ecosystem.Step) string {
-	why := fmt.Sprintf("%q failed when it was to count (exit code %d), and no test ran", c.Text, step.Exit)
+	why := fmt.Sprintf("%q failed while counting (exit code %d), and no test ran", c.Text, step.Exit)
 	if c.Results != nil && eco.Lines.Needs[c.Results.Name] != "" {
 		why += "; " + eco.Lines.Needs[c.Results.Name]
 	}

@@ -115,7 +115,7 @@ func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, file
 	}
 	if len(lines) > 0 {
 		slices.Sort(lines)
-		what := "what tests check on the base they do not come to over the head: " + results.Listed(lines, 3)
+		what := "checks that tests reach on the base and not over the head: " + results.Listed(lines, 3)
 		e.out.NotCovered = append(e.out.NotCovered, what)
 		e.out.Asks = append(e.out.Asks, what)
 	}

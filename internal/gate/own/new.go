@@ -16,7 +16,7 @@ import (
 )
 
 // PassNew takes the blame from new and edited tests that fail as ycbot calls their runner, where the
-// project's own command for its tests goes well on both sides: it sets or makes what they need.
+// project's own command for its tests succeeds on both sides: it sets or makes what they need.
 func (o *Commands) PassNew(ctx context.Context, t *runs.Comparison, x *kept.Expectations) error {
 	if o.On.Sides.Configured {
 		return nil
@@ -46,7 +46,7 @@ func (o *Commands) PassNew(ctx context.Context, t *runs.Comparison, x *kept.Expe
 				continue
 			}
 			for _, k := range failing {
-				o.Note("%s is new or edited, and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, goes well on both sides and counts as one test", k.ID, p.What, c.Text)
+				o.Note("%s is new or edited, and fails as ycbot calls the runner of %s; %q, which the project runs its tests by, succeeds on both sides and counts as one test", k.ID, p.What, c.Text)
 				if !sure && !slices.Contains(o.StoodIn, results.ID{Unit: c.Unit, Command: c.Text}) { // it may not be among what that runs
 					t.Unknown = append(t.Unknown, k)
 				}
@@ -73,7 +73,7 @@ func filtered(list []results.Case, is func(results.Case) bool) []results.Case {
 	return slices.DeleteFunc(slices.Clone(list), func(k results.Case) bool { return !is(k) })
 }
 
-// wellOnBoth says whether a project's own command goes well on both sides. It is then one of
+// wellOnBoth says whether a project's own command succeeds on both sides. It is then one of
 // the commands of both.
 func (o *Commands) wellOnBoth(ctx context.Context, c ecosystem.Command) (bool, error) {
 	if !slices.ContainsFunc(o.On.Sides.Plans[results.Base].Files, func(f string) bool { return ecosystem.Inside(c.Unit, f) }) {

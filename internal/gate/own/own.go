@@ -292,7 +292,7 @@ func (o *Commands) tookOnBase() time.Duration {
 	return took
 }
 
-// goesWell says whether a command of a project goes well on the base. What is known of it
+// goesWell says whether a command of a project succeeds on the base. What is known of it
 // stands.
 func (o *Commands) goesWell(ctx context.Context, c ecosystem.Command) (bool, error) {
 	id := results.ID{Unit: c.Unit, Command: c.Text}
@@ -329,7 +329,7 @@ func (o *Commands) addOwn(p ecosystem.Project, c ecosystem.Command, failed, pass
 		case failed == 0:
 			o.Note("%q runs more than the tests that the runner of %s reports: it is run as well, and counts as one test", c.Text, p.What)
 		default:
-			o.Note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
+			o.Note("%q succeeds on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, results.Count(failed, "test fails", "tests fail"), p.What)
 		}
 		return
 	}
@@ -348,5 +348,5 @@ func (o *Commands) addOwn(p ecosystem.Project, c ecosystem.Command, failed, pass
 	if passed > 0 {
 		what = "most tests fail"
 	}
-	o.Note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run in its place, and counts as one test", c.Text, what, p.What)
+	o.Note("%q succeeds on the base, where %s as ycbot calls the runner of %s: it is run in its place, and counts as one test", c.Text, what, p.What)
 }

@@ -698,7 +698,7 @@ async function call (f, i) {
 // held is a test that holds what a call did.
 function held (f, i, r) {
   const modern = isModern(f.module), async = modern || r.waited
-  const lines = ['// in a file beside package.json', `test('${f.name} does what it did', ${async ? 'async ' : ''}() => {`, `  const M = ${modern ? `await import('./${f.module.path}')` : `require('./${f.module.path}')`}`]
+  const lines = ['// in a file beside package.json', `test('${f.name} behaves the same', ${async ? 'async ' : ''}() => {`, `  const M = ${modern ? `await import('./${f.module.path}')` : `require('./${f.module.path}')`}`]
   let expr = f.owner ? i.text(f).replace('new ' + f.owner.name, 'new ' + f.owner.expr) : (f.kind === 'new' ? 'new ' : '') + f.expr + i.text(f).slice(f.name.length + (f.kind === 'new' ? 4 : 0))
   if (r.kind !== 'r') {
     if (r.waited) lines.push(`  await assert.rejects(${expr}, { name: ${JSON.stringify(r.name)} })`)
