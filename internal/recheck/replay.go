@@ -264,7 +264,7 @@ func (c *comparison) agents() {
 		name := c.past.agentOf(e.Key)
 		id, ok := now[e.Key]
 		if !ok {
-			c.depart("agent "+name, "it is not sent out any more", "")
+			c.depart("agent "+name, "it is not started any more", "")
 			continue
 		}
 		c.turns(name, e.Key, id)
