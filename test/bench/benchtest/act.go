@@ -124,7 +124,7 @@ func (g *GitHub) Act(w Workflow) *WorkflowRun {
 	for k, v := range w.Vars {
 		args = append(args, "--var", k+"="+v)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(w.Within, 5*patience))
+	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(w.Within, 10*patience))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, act, args...)
 	cmd.Dir = w.Repo.Dir
