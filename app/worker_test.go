@@ -435,7 +435,7 @@ func TestWorkBlobsAway(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	waits := make(chan string, 1)
 	d.Log = slog.New(slog.NewTextHandler(writeFunc(func(p []byte) (int, error) {
-		if strings.Contains(string(p), "a run waits") {
+		if strings.Contains(string(p), "run waits for") {
 			select {
 			case waits <- string(p):
 			default:
