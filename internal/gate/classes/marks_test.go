@@ -7,7 +7,7 @@ import "testing"
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for name, texts := range map[string][]string{
-		"a.go":              {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `in = in || strings.HasPrefix(f.Name, "test.")`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
+		"a.go":              {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `in = in || strings.HasPrefix(f.Name, "test.")`, `if strings.HasPrefix(a, "-test.") {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
 		"a.py":              {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
 		"a.js":              {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
 		"A.java":            {`package org.junit;`, `package org.junit.jupiter.api;`, `import org.junit.jupiter.api.extension.ExtensionContext;`, `System.setProperty("user.dir", d);`},
@@ -48,7 +48,7 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	for name, texts := range map[string][]string{
-		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
+		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`, `strings.HasPrefix(host, "test.")`},
 		"d.sh":           {`test -f x || exit 1`, `diff a b`, `run_test() {`},
 		"d.rb":           {`def abort_all`, `raise "no" unless a`, `def assert_valid_keys(keys)`},
 		"A.java":         {`package org.junited;`, `package com.example.org.junit;`, `import org.junit.Test;`},
@@ -56,7 +56,7 @@ func TestMarks(t *testing.T) {
 		"d.c":            {`x->chdir(dir);`, `my_chdir(dir)`},
 		"a.py":           {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
 		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
-		"a.rs":           {`#[cfg(test)]`, `mod tests {`, `debug_assert!(n > 0);`, `println!("test run ...");`, `#[link_section = ".text.fast"]`},
+		"a.rs":           {`#[cfg(test)]`, `mod tests {`, `debug_assert!(n > 0);`, `println!("test run ...");`, `#[link_section = ".text.fast"]`, `let verbose = env::var("DEBUG").is_ok();`},
 		"Makefile":       {`MAKEFLAGS += --no-builtin-rules`},
 		"CMakeLists.txt": {`set(CMAKE_BUILD_TYPE Debug)`, `message("${CMAKE_BUILD_TYPE}")`},
 		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`, `self->destructor(self);`},
