@@ -60,7 +60,7 @@ func (t *turn) reserve(ctx context.Context) error {
 	say := fmt.Sprintf(sayReport, n.Reason)
 	if t.parts != nil {
 		t.parts = nil
-		say += sayAnew
+		say += sayWhole
 	}
 	return t.say("reserve", say)
 }

@@ -25,7 +25,7 @@ const (
 	sayReflect   = "Before this counts, read your reply against the task once more: what does it claim without having seen it, and what did it leave out? Correct that, with tools where you need them, then give the whole final reply again."
 	sayReport    = "This is your last answer: %s. No more tools. Give the final report now, in the form that was asked for, from what you have seen; say what you could not check."
 	sayHandIn    = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
-	sayAnew      = " Write it whole, from its beginning: what was cut before does not count."
+	sayWhole     = " Write it whole, from its beginning: what was cut before does not count."
 	sayInbox     = "While you work, someone who may says this about the task:\n\n%s"
 	sayWake      = "Your background tasks have finished. Take their results into account and give the whole final reply:\n\n%s"
 	saySubmit    = "You have not submitted a result. Call %s with it now."

@@ -66,7 +66,7 @@ type Outcome struct {
 // Count finds out whether tests run the changed lines: those of the base over the head's
 // sources and, where these run none, those of the head. Errors are infrastructure.
 func Count(ctx context.Context, on arms.Maker, in Input) (Outcome, error) {
-	e := &counting{Maker: on, in: in, executed: &Executed{}, own: map[string]ecosystem.Package{}}
+	e := &counting{on: on, in: in, executed: &Executed{}, own: map[string]ecosystem.Package{}}
 	for _, f := range in.Files {
 		for _, p := range on.Sides.Packages {
 			if p.Dir == path.Dir(f.Path) {
@@ -107,7 +107,7 @@ func Count(ctx context.Context, on arms.Maker, in Input) (Outcome, error) {
 
 // counting is that of one change.
 type counting struct {
-	arms.Maker
+	on       arms.Maker
 	in       Input
 	out      Outcome
 	executed *Executed
@@ -212,7 +212,7 @@ func (e *counting) unloaded(f ecosystem.ChangedFile) {
 	why := "no test loads it"
 	eco := languages.Of(f.Path)
 	switch {
-	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.Sides.Plans[results.Head].Build, func(c ecosystem.Command) bool {
+	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.on.Sides.Plans[results.Head].Build, func(c ecosystem.Command) bool {
 		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
 	})):
 		return // other programs read it, or tests load what is built of it
@@ -244,7 +244,7 @@ func (e *counting) nameOf(f ecosystem.ChangedFile) string {
 // arms are what is run until one runs a changed line: of a change from outside the
 // base's tests over its sources first, then its own.
 func (e *counting) arms(ctx context.Context) ([]*arms.Arm, error) {
-	own := e.Plain(results.Head, results.StageProbe, e.Sides.Plans[results.Head].Test)
+	own := e.on.Plain(results.Head, results.StageProbe, e.on.Sides.Plans[results.Head].Test)
 	if !e.keepsTests() {
 		return []*arms.Arm{own}, nil
 	}
@@ -257,7 +257,7 @@ func (e *counting) arms(ctx context.Context) ([]*arms.Arm, error) {
 }
 
 // keepsTests says whether the first arm is the base's tests over the head's sources, and not the head.
-func (e *counting) keepsTests() bool { return e.in.Untrusted && len(e.Sides.Touched) > 0 }
+func (e *counting) keepsTests() bool { return e.in.Untrusted && len(e.on.Sides.Touched) > 0 }
 
 // countIn counts in one arm, and where it does so, of the files of also as well; false where that
 // said nothing.
@@ -292,11 +292,11 @@ func (e *counting) countIn(ctx context.Context, a *arms.Arm, eco *ecosystem.Ecos
 			collector = c.Results.Collect(c.Unit)
 		}
 		cover := eco.Lines.Reader(collector, q)
-		step, err := e.Executor.Run(ctx, a.Side, e.Executor.Tree(a.Side), counting, cover)
+		step, err := e.on.Executor.Run(ctx, a.Side, e.on.Executor.Tree(a.Side), counting, cover)
 		if err != nil {
 			return nil, false, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
-		s := e.Tests.Collected(a.Side, e.Executor.Tree(a.Side), counting, cover, step)
+		s := e.on.Tests.Collected(a.Side, e.on.Executor.Tree(a.Side), counting, cover, step)
 		switch ran := results.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.Limited():
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q %s while counting", c.Text, step.Ending()))
@@ -372,8 +372,8 @@ func (e *counting) countedPackages(unit string) []string {
 			out = append(out, p.ImportPath)
 		}
 	}
-	for _, p := range e.Sides.Packages {
-		if _, ran := e.Sides.Suites[results.Head][results.ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.Sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
+	for _, p := range e.on.Sides.Packages {
+		if _, ran := e.on.Sides.Suites[results.Head][results.ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.on.Sides.Affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
 			out = append(out, p.ImportPath)
 		}
 	}
@@ -385,8 +385,8 @@ const maxCounted = 30
 
 // tookTests is how long the tests took on the head that are run again.
 func (e *counting) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
-	sum := e.Sides.Suites[results.Head][results.ID{Unit: c.Unit, Command: c.Label()}].Elapsed
-	for id, t := range e.Sides.Suites[results.Head] {
+	sum := e.on.Sides.Suites[results.Head][results.ID{Unit: c.Unit, Command: c.Label()}].Elapsed
+	for id, t := range e.on.Sides.Suites[results.Head] {
 		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!languages.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}

@@ -23,7 +23,7 @@ const (
 // checking are files of tests that the first arm has as the base has them, with the lines on which
 // they check something.
 func (e *counting) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
-	plan := e.Sides.Plans[results.Base]
+	plan := e.on.Sides.Plans[results.Base]
 	if plan == nil || eco.Lines == nil || eco.Lines.Tests == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (e *counting) checking(eco *ecosystem.Ecosystem) []ecosystem.ChangedFile {
 		if !tests || ecosystem.IgnoredDir(path.Dir(name)) || !e.asOnBase(name) || !counted(name) {
 			continue
 		}
-		src, err := ecosystem.ReadInTree(e.Sides.Base.Dir, name)
+		src, err := ecosystem.ReadInTree(e.on.Sides.Base.Dir, name)
 		if err != nil {
 			continue
 		}
@@ -63,7 +63,7 @@ func (e *counting) asOnBase(name string) bool {
 	if x := e.in.Expectations; e.keepsTests() {
 		return x != nil && len(x.Changed) == 0
 	}
-	_, changed := e.Sides.Texts[name]
+	_, changed := e.on.Sides.Texts[name]
 	return !changed
 }
 
@@ -80,7 +80,7 @@ func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, file
 	evidence := e.executed.Evidence // of the changed lines
 	defer func() { e.executed.Evidence = evidence }()
 	onBase := func(files []ecosystem.ChangedFile) ([]*results.LineCounts, bool, error) {
-		return e.countIn(ctx, e.Plain(results.Base, results.StageProbe, e.Sides.Plans[results.Base].Test), eco, files, nil)
+		return e.countIn(ctx, e.on.Plain(results.Base, results.StageProbe, e.on.Sides.Plans[results.Base].Test), eco, files, nil)
 	}
 	base, ok, err := onBase(files)
 	if err != nil || !ok {
