@@ -620,6 +620,46 @@ func TestOutside(t *testing.T) {
 	})
 }
 
+// A job that is stopped while it is being begun is begun once: who stops it cannot know whether that
+// was stored already, and nothing is counted twice.
+func TestStoppedWhileBegun(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{Workers: 1})
+		j := at(1, 1, "a")
+		enqueue(t, q, j)
+		release, err := q.alive(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := release(); err != nil {
+				t.Error(err)
+			}
+		}()
+		ctx, end := q.enter(t.Context(), j.ID)
+		defer end()
+		q.cancelHere([]string{j.ID}, Stopped)
+		if _, starts, _, err := q.begin(ctx, j.ID); starts != 1 || err != nil {
+			t.Errorf("begun %d times: %v", starts, err)
+		}
+		if err := q.notBegun(ctx, j); err != nil {
+			t.Error(err)
+		}
+		if _, starts, _, err := q.begin(ctx, j.ID); starts != 1 || err != nil {
+			t.Errorf("begun %d times after it was taken back: %v", starts, err)
+		}
+		if _, starts, _, err := q.begin(ctx, j.ID); starts != 2 || err != nil {
+			t.Errorf("begun %d times: %v", starts, err)
+		}
+		young := q.waitsOutside(ctx, j)
+		if _, starts, _, err := q.begin(ctx, j.ID); !young || starts != 2 || err != nil {
+			t.Errorf("begun %d times after it waited (%t): %v", starts, young, err)
+		}
+	})
+}
+
 // A worker that ends lets its jobs finish; those that do not finish in time are handed
 // back, begun again by the next worker and have lost no attempt; begun too often, a job
 // is given up.

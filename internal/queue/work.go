@@ -139,7 +139,8 @@ func (q *Queue) ending() bool {
 // it does not count as begun more than once.
 func (q *Queue) waitsOutside(ctx context.Context, j job.Job) bool {
 	var created int64
-	err := q.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	ctx = context.WithoutCancel(ctx)
+	err := q.db.Write(ctx, func(tx *store.Tx) error {
 		return tx.Each(ctx, func(scan store.Scan) error { return scan(&created) },
 			`update jobs set starts = case when starts > 1 then starts - 1 else starts end where id = $1 returning created`, j.ID)
 	})
@@ -152,7 +153,8 @@ func (q *Queue) waitsOutside(ctx context.Context, j job.Job) bool {
 
 // notBegun takes back that a job was begun.
 func (q *Queue) notBegun(ctx context.Context, j job.Job) error {
-	return q.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	ctx = context.WithoutCancel(ctx)
+	return q.db.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `update jobs set starts = starts - 1, queued_check = `+checkNotBegun+` where id = $1`, j.ID)
 		return err
 	})
@@ -182,8 +184,10 @@ func (q *Queue) enter(ctx context.Context, id string) (context.Context, func()) 
 	}
 }
 
-// begin reads a job and counts that it is begun.
+// begin reads a job and counts that it is begun. A job that is stopped meanwhile is begun all the same:
+// it could have been counted already.
 func (q *Queue) begin(ctx context.Context, id string) (j job.Job, starts int, why Reason, err error) {
+	ctx = context.WithoutCancel(ctx)
 	var body []byte
 	err = q.db.Write(ctx, func(tx *store.Tx) error {
 		return tx.Each(ctx, func(scan store.Scan) error { return scan(&body, &starts, &why) },
