@@ -67,31 +67,55 @@ func (e *counting) asOnBase(name string) bool {
 	return !changed
 }
 
-// unreached names what tests check on the base, and not over the head, though they pass there too:
-// by a condition, a loop or a call whose course is the product's.
-func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile, head []*results.LineCounts) error {
-	files = slices.DeleteFunc(files, func(f ecosystem.ChangedFile) bool {
-		lines := linesCounted(head, f)
-		return numTrue(lines) == len(lines)
-	})
-	if len(files) == 0 {
-		return nil
+// A lapse is how a check of the base's tests no longer counts over the head, though its test passes there,
+// too.
+type lapse struct {
+	says string // of the checks, for people
+	// of are the lines of a file that are known after runs of one side, and whether they lapse there.
+	of func(seen []*results.LineCounts, f ecosystem.ChangedFile) map[int]bool
+}
+
+// lapses are the ways to it: a condition, a loop or a call takes the course that the product gives it; and
+// something takes the failure from the test, as what calls a function that the test hands to it may do.
+func lapses() []lapse {
+	return []lapse{
+		{"checks that tests reach on the base and not over the head", unreachedOf},
+		{"checks that fail over the head and not on the base, in tests that pass all the same", failedOf},
 	}
+}
+
+// unreached names what tests check on the base, and not over the head, though they pass there too.
+func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile, head []*results.LineCounts) error {
 	evidence := e.executed.Evidence // of the changed lines
 	defer func() { e.executed.Evidence = evidence }()
-	onBase := func(files []ecosystem.ChangedFile) ([]*results.LineCounts, bool, error) {
+	ways := lapses()
+	found := make([][]ecosystem.ChangedFile, len(ways))
+	some := false
+	narrow := func(base []*results.LineCounts) {
+		some = false
+		for i, w := range ways {
+			found[i] = w.lapsed(found[i], base, head)
+			some = some || len(found[i]) > 0
+		}
+	}
+	for i := range ways {
+		found[i] = files
+	}
+	if narrow(nil); !some {
+		return nil
+	}
+	onBase := func() ([]*results.LineCounts, bool, error) {
 		return e.countIn(ctx, e.on.Plain(results.Base, results.StageProbe, e.on.Sides.Plans[results.Base].Test), eco, files, nil)
 	}
-	base, ok, err := onBase(files)
+	base, ok, err := onBase()
 	if err != nil || !ok {
 		return err
 	}
-	files = unreachedLines(files, base, head)
-	if len(files) == 0 {
+	if narrow(base); !some {
 		return nil
 	}
 	// A line can run at random: once more on both sides, as far as there is time.
-	if base, ok, err = onBase(files); err != nil {
+	if base, ok, err = onBase(); err != nil {
 		return err
 	}
 	if ok {
@@ -103,32 +127,27 @@ func (e *counting) unreached(ctx context.Context, eco *ecosystem.Ecosystem, file
 			return err
 		}
 		if ok {
-			files = unreachedLines(files, base, head)
+			narrow(base)
 		}
 	}
-	var lines []string
-	for _, f := range files {
-		text := strings.Split(string(f.Src), "\n")
-		for n := range f.Lines {
-			lines = append(lines, fmt.Sprintf("%s:%d `%s`", f.Path, n, strings.TrimSpace(text[n-1])))
+	for i, w := range ways {
+		if lines := quoted(found[i]); len(lines) > 0 {
+			what := w.says + ": " + results.Listed(lines, 3)
+			e.out.NotCovered = append(e.out.NotCovered, what)
+			e.out.Asks = append(e.out.Asks, what)
 		}
-	}
-	if len(lines) > 0 {
-		slices.Sort(lines)
-		what := "checks that tests reach on the base and not over the head: " + results.Listed(lines, 3)
-		e.out.NotCovered = append(e.out.NotCovered, what)
-		e.out.Asks = append(e.out.Asks, what)
 	}
 	return nil
 }
 
-// unreachedLines are the files with those of their lines that ran on the base and not over the head.
-func unreachedLines(files []ecosystem.ChangedFile, base, head []*results.LineCounts) []ecosystem.ChangedFile {
+// lapsed are the files with those of their lines that lapse over the head and do not on the base; a base
+// of nil did not run yet.
+func (w lapse) lapsed(files []ecosystem.ChangedFile, base, head []*results.LineCounts) []ecosystem.ChangedFile {
 	var out []ecosystem.ChangedFile
 	for _, f := range files {
-		lines, over := map[int]bool{}, linesCounted(head, f)
-		for n, ran := range linesCounted(base, f) {
-			if reached, known := over[n]; ran && known && !reached {
+		lines, before := map[int]bool{}, w.of(base, f)
+		for n, over := range w.of(head, f) {
+			if was, known := before[n]; over && (base == nil || known && !was) {
 				lines[n] = true
 			}
 		}
@@ -137,6 +156,35 @@ func unreachedLines(files []ecosystem.ChangedFile, base, head []*results.LineCou
 		}
 	}
 	return out
+}
+
+func unreachedOf(seen []*results.LineCounts, f ecosystem.ChangedFile) map[int]bool {
+	out := linesCounted(seen, f)
+	for n, ran := range out {
+		out[n] = !ran
+	}
+	return out
+}
+
+func failedOf(seen []*results.LineCounts, f ecosystem.ChangedFile) map[int]bool {
+	out := map[int]bool{}
+	for n := range f.Lines {
+		out[n] = slices.ContainsFunc(seen, func(c *results.LineCounts) bool { return c.FailedOn(f.Path, n) })
+	}
+	return out
+}
+
+// quoted are the lines of files with their places, in order.
+func quoted(files []ecosystem.ChangedFile) []string {
+	var lines []string
+	for _, f := range files {
+		text := strings.Split(string(f.Src), "\n")
+		for n := range f.Lines {
+			lines = append(lines, fmt.Sprintf("%s:%d `%s`", f.Path, n, strings.TrimSpace(text[n-1])))
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // linesCounted are those of a file of tests that can run, and whether they did, by runs that loaded

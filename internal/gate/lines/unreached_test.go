@@ -9,10 +9,11 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// TestUnreachedLines holds that of lines that ran on the base and not over the head those are left
-// that do so again.
-func TestUnreachedLines(t *testing.T) {
+// TestLapsed holds that of lines that ran on the base and not over the head those are left that do so
+// again, and of lines with a check that fails there the same.
+func TestLapsed(t *testing.T) {
 	t.Parallel()
+	unreached, failing := lapses()[0], lapses()[1]
 	counted := func(ran ...int) []*results.LineCounts {
 		c := results.NewLineCounts(results.NoResults("."))
 		lines := map[int]bool{}
@@ -24,8 +25,8 @@ func TestUnreachedLines(t *testing.T) {
 		return []*results.LineCounts{c}
 	}
 	files := []ecosystem.ChangedFile{{Path: "test_a.py", Lines: map[int]bool{1: true, 2: true, 3: true, 4: true, 9: true}}}
-	first := unreachedLines(files, counted(1, 2, 3), counted(4))
-	again := unreachedLines(first, counted(1, 3, 4), counted(3))
+	first := unreached.lapsed(files, counted(1, 2, 3), counted(4))
+	again := unreached.lapsed(first, counted(1, 3, 4), counted(3))
 	for i, tt := range []struct {
 		files []ecosystem.ChangedFile
 		want  []int
@@ -34,7 +35,17 @@ func TestUnreachedLines(t *testing.T) {
 			t.Errorf("%d: %v, want lines %v", i, tt.files, tt.want)
 		}
 	}
-	if left := unreachedLines(again, counted(2), counted()); len(left) != 0 {
+	if left := unreached.lapsed(again, counted(2), counted()); len(left) != 0 {
 		t.Errorf("%v is left", left)
+	}
+	failed := func(n ...int) []*results.LineCounts {
+		c := counted(1, 2, 3, 4, 5)
+		c[0].Fail("test_a.py", n)
+		return c
+	}
+	first = failing.lapsed(files, nil, failed(1, 2, 3))
+	again = failing.lapsed(first, failed(3), failed(1, 3, 4))
+	if len(again) != 1 || !slices.Equal(slices.Sorted(maps.Keys(again[0].Lines)), []int{1}) {
+		t.Errorf("%v is left of those that fail", again)
 	}
 }

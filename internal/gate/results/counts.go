@@ -18,6 +18,7 @@ type LineCounts struct {
 	long   bool                    // part is of a line that is too long, and is passed on as it comes
 	Knows  map[string]bool         // files that were counted
 	lines  map[string]map[int]bool // statements by file: whether they ran
+	failed map[string]map[int]bool // lines by file on which an assertion failed, where that is counted
 	Ran    map[string]bool         // files of which a line ran
 	missed string                  // why more may have run than is known; empty: no more has
 	work   int                     // lines and characters that were looked at
@@ -154,6 +155,22 @@ func (c *LineCounts) Add(name string, lines map[int]bool) {
 		c.Ran[name] = c.Ran[name] || ran
 	}
 }
+
+// Fail notes the lines of a file on which an assertion failed.
+func (c *LineCounts) Fail(name string, lines []int) {
+	if c.failed == nil {
+		c.failed = map[string]map[int]bool{}
+	}
+	if c.failed[name] == nil {
+		c.failed[name] = map[int]bool{}
+	}
+	for _, n := range lines {
+		c.failed[name][n] = true
+	}
+}
+
+// FailedOn says whether an assertion failed on a line of a file.
+func (c *LineCounts) FailedOn(name string, n int) bool { return c.failed[name][n] }
 
 // MaxPainted bounds the work of reading counts, which the change can make up.
 const MaxPainted = 1 << 26

@@ -85,6 +85,7 @@ func pythonLines() *ecosystem.LineMeter {
 					Loaded   bool
 					Missed   string
 					Ran, Not []int
+					Failed   []int
 				}
 				if err := json.Unmarshal([]byte(line), &counts); err != nil || counts.Py == nil {
 					return false
@@ -104,6 +105,7 @@ func pythonLines() *ecosystem.LineMeter {
 				}
 				name := path.Join(q.Unit, *counts.Py)
 				out.Add(name, lines)
+				out.Fail(name, counts.Failed)
 				if !counts.Loaded {
 					delete(out.Knows, name)
 				}

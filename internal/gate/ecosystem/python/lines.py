@@ -3,7 +3,7 @@ def count_lines():
     import ast, atexit, dis, json, os, threading
     names, to, root = json.loads(os.environ.pop("COUNTED")), os.environ.pop("COUNTS"), os.getcwd()
     wanted = {os.path.realpath(n): n for n in names}
-    ran, known, elsewhere = {f: set() for f in wanted}, {}, []
+    ran, failed, known, elsewhere = {f: set() for f in wanted}, {f: set() for f in wanted}, {}, []
     def files():
         return [os.path.realpath(f) for f in [getattr(m, "__file__", None) for m in list(sys.modules.values())] if isinstance(f, str)]
     early = any(f in wanted for f in files())
@@ -13,6 +13,9 @@ def count_lines():
             path = os.path.realpath(name)
             known[name] = path if path in wanted else None
         return known[name]
+    def fails(error):
+        kind = error if isinstance(error, type) else type(error)
+        return issubclass(kind, AssertionError) or (kind.__module__, kind.__name__) == ("_pytest.outcomes", "Failed")
     if sys.version_info >= (3, 12):
         mon = sys.monitoring
         tool = next(n for n in (3, 4, 2, 5, 0, 1) if mon.get_tool(n) is None)
@@ -21,13 +24,19 @@ def count_lines():
             if of(code):
                 ran[of(code)].add(n)
             return mon.DISABLE
+        def raised(code, offset, error):
+            if of(code) and fails(error) and error.__traceback__:
+                failed[of(code)].add(error.__traceback__.tb_lineno)
         mon.register_callback(tool, mon.events.LINE, line)
-        mon.set_events(tool, mon.events.LINE)
+        mon.register_callback(tool, mon.events.RAISE, raised)
+        mon.set_events(tool, mon.events.LINE | mon.events.RAISE)
         lost = lambda: mon.get_tool(tool) != "lines"
     else:
         def inside(frame, event, arg):
             if event == "line":
                 ran[of(frame.f_code)].add(frame.f_lineno)
+            if event == "exception" and fails(arg[0]):
+                failed[of(frame.f_code)].add(frame.f_lineno)
             return inside
         def trace(frame, event, arg):
             return inside if of(frame.f_code) else None
@@ -74,7 +83,7 @@ def count_lines():
                     continue
                 here = ran[f]
                 did = {n: n in here and (n not in heads or bool(here.intersection(heads[n]))) for n in able}
-                json.dump({"py": name, "loaded": bool(here), "missed": missed, "ran": [n for n in did if did[n]], "not": [n for n in did if not did[n]]}, out)
+                json.dump({"py": name, "loaded": bool(here), "missed": missed, "ran": [n for n in did if did[n]], "not": [n for n in did if not did[n]], "failed": sorted(failed[f])}, out)
                 out.write("\n")
             json.dump({"py": "", "missed": missed}, out)
             out.write("\n")
