@@ -113,6 +113,9 @@ func (r *Reader) Classify(ctx context.Context) error {
 			if t.Class == compare.Source && f.Status == change.Retyped || t.Class == compare.Source && r.linkAt(ctx, name) {
 				t.Class, t.eco = classes.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
+			if t.Class == compare.Source && name == f.Path && r.awaited(f) {
+				t.Class = compare.Support
+			}
 			if m := classes.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, parts) {
 				t.examples = true
 			}
