@@ -96,7 +96,7 @@ var (
 var cmakeTestCalls = []string{
 	"add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests",
 	`set\s*\(\s*CMAKE_(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|\w+_LINKER_LAUNCHER)\b`,
-	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|\w+_LINKER_LAUNCHER)\b`,
+	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|TEST_INCLUDE_FILES?|\w+_LINKER_LAUNCHER)\b`,
 	`set_property\s*\(\s*TEST\b`,
 	`cmake_language\s*\([^)]*?\b(?:add_test|set_tests_properties|set_property\s+TEST)\b`,
 	`(?:macro|function)\s*\(\s*(?:add_test|add_executable|target_link_libraries|enable_testing|set_tests_properties)\b`,

@@ -19,6 +19,7 @@ func TestMergeCMake(t *testing.T) {
 		"an emulator":             {"project(a C)\nset(CMAKE_CROSSCOMPILING_EMULATOR true)\nadd_test(NAME a COMMAND a)\n", base},
 		"an emulator of one":      {"project(a C)\nset_target_properties(a PROPERTIES\n  FOLDER x CROSSCOMPILING_EMULATOR true)\nadd_test(NAME a COMMAND a)\n", base},
 		"a launcher of linkers":   {"project(a C)\nset_property(GLOBAL PROPERTY RULE_LAUNCH_LINK \"cp true\")\nadd_test(NAME a COMMAND a)\n", base},
+		"what ctest takes in":     {"project(a C)\nset_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_SOURCE_DIR}/env.cmake)\nadd_test(NAME a COMMAND a)\n", base},
 		"a command that is built": {"project(a C)\nmacro(add_executable name)\n  _add_executable(${name} ok.c)\nendmacro()\nadd_test(NAME a COMMAND a)\n", base},
 		"a macro of its own":      {"project(a C)\nmacro(mine)\nendmacro()\nadd_test(NAME a COMMAND a)\n", "project(a C)\nmacro(mine)\nendmacro()\nadd_test(NAME a COMMAND a)\n"},
 	} {
