@@ -78,6 +78,9 @@ func (b *builder) kept() {
 	}
 }
 
+// maxLost is how many checks are named that a test has no more.
+const maxLost = 3
+
 // expectationFinding words one expectation that does not hold.
 func expectationFinding(x gate.Expectation) report.Finding {
 	severity := report.SeverityInfo
@@ -113,6 +116,9 @@ func expectationWords(x gate.Expectation) string {
 		}
 		if x.Lenient {
 			return "is weakened: as the base has it, it fails; as the change has it, it may fail, or is tried again"
+		}
+		if len(x.Lost) > 0 {
+			return "is weakened: as the base has it, it fails; as the change has it, it no longer checks " + strings.Join(x.Lost[:min(len(x.Lost), maxLost)], ", ")
 		}
 		return "is weakened: as the base has it, it fails; as the change has it, it also passes without the change"
 	case compare.SupportMade:

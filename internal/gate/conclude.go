@@ -167,10 +167,10 @@ func givenUp(x *kept.Expectations) []Changed {
 	var out []Changed
 	for _, c := range x.Changed {
 		i := slices.IndexFunc(out, func(o Changed) bool {
-			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside && o.Skipped == c.Skipped && o.Lenient == c.Lenient && o.Own == c.Own
+			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside && o.Skipped == c.Skipped && o.Lenient == c.Lenient && o.Lost == (len(c.Lost) > 0) && o.Own == c.Own
 		})
 		if i < 0 {
-			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside, Skipped: c.Skipped, Lenient: c.Lenient, Own: c.Own})
+			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside, Skipped: c.Skipped, Lenient: c.Lenient, Lost: len(c.Lost) > 0, Own: c.Own})
 		}
 		out[i].Count++
 	}

@@ -78,6 +78,7 @@ type Changed struct {
 	Beside        bool // of silenced ones: they pass by what other files of tests do
 	Skipped       bool // of weakened ones: the change skips them
 	Lenient       bool `json:",omitempty"` // of weakened ones: they may fail, or are tried again
+	Lost          bool `json:",omitempty"` // of weakened ones: the change takes checks out of what it rewrites
 	Own           bool `json:",omitempty"` // of a project's own command beside the runner of its tests
 	Count         int
 }
@@ -228,6 +229,9 @@ func becameOf(c Changed, n int) string {
 		}
 		if c.Lenient {
 			return results.Plural(n, "was weakened: as the change has it, it may fail, or is tried again", "were weakened: as the change has them, they may fail, or are tried again")
+		}
+		if c.Lost {
+			return results.Plural(n, "was weakened: the change rewrites it and takes a check out of it", "were weakened: the change rewrites them and takes checks out of them")
 		}
 		return results.Plural(n, "was", "were") + " weakened: as the change has " + results.Plural(n, "it, it passes", "them, they pass") + " without the change too"
 	case compare.SupportMade:

@@ -83,7 +83,7 @@ func (e *Expectations) classes() []expectationClass {
 		{"silenced", "silenced: fail, and are kept from being reported or from failing", e.Silenced},
 		{"silent", "silent: still there, and did not run with the change", e.Silent},
 		{"steering", "pass only with the changed test configuration", e.Steering},
-		{"weakened", "weakened: as the change has it, it also passes without the change", e.Weakened},
+		{"weakened", "weakened: as the change has it, it checks less", e.Weakened},
 		{"support", "pass only with the changed test support files", e.Support},
 		{"dropped", "dropped: the test was removed", e.Dropped},
 		{"cannot_apply", "could not be run over the changed sources", e.CannotApply},

@@ -81,6 +81,8 @@ type Observation struct {
 	OverBase Status
 	// Lenient says that head's version is expected to fail or retried.
 	Lenient bool
+	// Lost says that head's version has no check in place of one that the base's version has.
+	Lost bool
 	// Wraps says that head's version differs in nothing but the form in which it takes what it
 	// tests, so that it passes over both.
 	Wraps bool
@@ -99,6 +101,8 @@ type Observation struct {
 // ClassOf is the class of a kept expectation (docs/gate.md, "The four arms").
 func ClassOf(o Observation) Class {
 	switch {
+	case o.NotApplied && o.NamesRemoved && o.Lost:
+		return Weakened
 	case o.NotApplied && o.NamesRemoved:
 		return NeedsOldAPI
 	case o.NotApplied:
@@ -124,7 +128,7 @@ func ClassOf(o Observation) Class {
 // madeBy is the class of a test that fails in the kept arm and passes on the head.
 func madeBy(o Observation) Class {
 	made := func(c FileClass) bool { return slices.Contains(o.Made, c) }
-	weak := o.OverBase == Passed && !o.Wraps || o.OverBase == Skipped || o.Lenient
+	weak := o.OverBase == Passed && !o.Wraps || o.OverBase == Skipped || o.Lenient || o.Lost
 	switch {
 	case made(Steering):
 		return SteeringMade

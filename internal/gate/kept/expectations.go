@@ -38,6 +38,7 @@ type Expectation struct {
 	Beside        bool           `json:"beside,omitempty"`  // of a silenced one: it passes by what another file of tests does in its process
 	Skipped       bool           `json:"skipped,omitempty"` // of a weakened one: the change skips it
 	Lenient       bool           `json:"lenient,omitempty"` // of a weakened one: it may fail, or is tried again
+	Lost          []string       `json:"lost,omitempty"`    // of a weakened one: what it no longer checks, beside what the change rewrites in it, for people
 	Wraps         bool           `json:"wraps,omitempty"`   // of a rewritten one: it takes another form of the same, and passes without the change
 	Own           bool           `json:"own,omitempty"`     // of a project's own command, beside the runner of its tests
 	Evidence      []string       `json:"evidence"`
@@ -65,12 +66,19 @@ func (k *keeper) conclude(ctx context.Context) {
 		}
 		o := k.observation(e, over)
 		class := compare.ClassOf(o)
+		var lost []string
+		if e.head == compare.Passed && (class == compare.NeedsOldAPI || class == compare.Rewritten && !(o.Wraps && o.OverBase == compare.Passed)) {
+			lost = k.on.Sides.Lost(e.id, e.eco, class == compare.Rewritten)
+			o.Lost = len(lost) > 0
+			class = compare.ClassOf(o)
+		}
 		wraps := class == compare.Rewritten && o.Wraps && o.OverBase == compare.Passed
 		if class == compare.Silent && k.insideSource(e) {
 			class, e.why = compare.CannotApply, "it stands in a source file that the change edits, and could not be put back there"
 		}
 		given := k.expectation(ctx, e, class)
-		given.Wraps = wraps
+		given.Wraps, given.Lost = wraps, lost
+		given.showLost()
 		given.Lenient = class == compare.Weakened && o.Lenient && o.OverBase != compare.Passed && o.OverBase != compare.Skipped
 		x.Changed = append(x.Changed, given)
 	}
@@ -83,6 +91,15 @@ func (k *keeper) conclude(ctx context.Context) {
 	x.Sum()
 	k.listed(x)
 	k.out.Expectations = x
+}
+
+// showLost has the lines that a test lost among those that the change takes away.
+func (x *Expectation) showLost() {
+	for _, l := range slices.Backward(x.Lost) {
+		if line := strings.Trim(l, "`"); line != l && !strings.Contains(x.Old, line) {
+			x.Old = strings.TrimSuffix(line+"\n"+x.Old, "\n")
+		}
+	}
 }
 
 // showRemoved gives removed tests of which the base's results were known before the runs of
