@@ -90,6 +90,7 @@ var markRules = []markRule{
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
 	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|\blink_section\s*=\s*"\.(pre)?(init|fini|ctors|dtors)|:erlang\.halt\(\s*0`)},
+	{".go", "ends the goroutine of a test, whatever it has yet to check", pattern.New(`\bruntime\.Goexit\(`)},
 	{".js .cjs .mjs .ts .cts .mts", "keeps a process from failing, whatever its tests throw", pattern.New(`\bprocess\s*\.\s*(on|once|addListener|prepend(Once)?Listener)\(\s*["'` + "`" + `](uncaughtException|unhandledRejection)\w*["'` + "`" + `]|\bsetUncaughtExceptionCaptureCallback\(|\bprocess\.exitCode\s*=\s*(0|undefined)\b`)},
 	{".py .pyx", "keeps a process from failing, whatever its tests raise", pattern.New(`\b(sys|threading)\.(excepthook|unraisablehook)\s*=[^=]`)},
 	{"", "ends the process as a success, whatever its tests found", pattern.New(`\btrap\b.*\bexit(\s+0)?\s*["';}].*\b(EXIT|0)\s*$`)},

@@ -19,7 +19,7 @@ func TestMarks(t *testing.T) {
 		"e.js":              {`process.on('uncaughtException', () => {})`, `process.once("unhandledRejection", log)`, `process.exitCode = 0`},
 		"d.py":              {`os.chdir(tempfile.mkdtemp())`},
 		"d.c":               {`if (chdir(dir) != 0)`},
-		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
+		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `runtime.Goexit()`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
 		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `target_compile_definitions(calc INTERFACE main=calc_main)`, `  set(CMAKE_BUILD_TYPE Release)`},
 		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
 		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`, `fast = $(findstring n,$(MAKEFLAGS))`},

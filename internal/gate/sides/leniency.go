@@ -18,7 +18,10 @@ var (
 	lenientOption = pattern.New(`(?i)\b(?:retry|retries|flaky|fails|failing)["']?\s*(?::|=>|=)|:(?:flaky|retry)\b`)
 	lenientChain  = pattern.New(`(?:^|[)}]\s*)(?:\.|->)(?:retries|flaky)\(`)
 	lenientCall   = pattern.New(`\bthis(?:\.\w+(?:\(\))?)*(?:\.|\[["'])retries\b|\bretryTimes\(|\bsetConfig\(.*\bretry\b|^use_retry\b|\bRetry\.use!|\brun_with_retry\b|@(?:module|describe)tag\s+:?(?:flaky|retry)`)
-	lenientGroup  = pattern.New(`(?i)\b(?:describe|suite|context|feature)\b.*\b(?:retry|retries|flaky)["']?\s*(?::|=>)`)
+	// lenientCatch checks the error of a promise that need not fail, where countsChecks does not see to it.
+	lenientCatch = pattern.New(`\.catch\(\s*(?:async\s*)?\(?[\w$]*\)?\s*=>\s*\{?\s*(?:\w+\.)?(?:expect|assert)\b`)
+	countsChecks = pattern.New(`\bexpect\.(?:assertions|hasAssertions)\(|\.plan\(`)
+	lenientGroup = pattern.New(`(?i)\b(?:describe|suite|context|feature)\b.*\b(?:retry|retries|flaky)["']?\s*(?::|=>)`)
 	// lenientOf begins a statement of Python for all tests in a class or a file.
 	lenientOf = pattern.New(`^(?:@|class\b|pytestmark\b)`)
 	// lenientWord is one of Python for what lets a test fail, or tries it again, as its decorators have it.
@@ -86,6 +89,11 @@ func lenient(name string, v classes.Versions, test string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool {
 			return slices.ContainsFunc(by, func(p *pattern.Pattern) bool { return p.MatchString(line) })
 		})
+	}
+	if slices.ContainsFunc(brought, func(line string) bool {
+		return lenientCatch.MatchString(line) && (!known || slices.Contains(is.Inner, line) || strings.Contains(line, results.LastName(test)))
+	}) && !countsChecks.Match(v.Head) {
+		return true
 	}
 	if !known {
 		return matches(brought, lenientMark, lenientOption, lenientChain, lenientCall, lenientGroup) || lenientName.MatchString(strings.Join(brought, "\n"))
