@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/node"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -75,6 +76,13 @@ func (r *Reader) said() said {
 			}
 		}
 		for _, name := range r.Plans[side].Files {
+			if path.Base(path.Dir(name)) == ".cargo" {
+				if src, err := ecosystem.ReadInTree(root, name); err == nil {
+					for _, script := range rust.RunnersIn(name, src) {
+						judges[script] = "Rust"
+					}
+				}
+			}
 			eco := native.DeclaresTests(name)
 			if eco == "" || ecosystem.IgnoredDir(path.Dir(name)) {
 				continue
