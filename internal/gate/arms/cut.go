@@ -166,12 +166,14 @@ func (a *Arm) unimport(ctx context.Context, c ecosystem.Command, suite results.S
 					continue // a link that leads nowhere
 				}
 			}
-			if rest, ok := e.Unimport(src, t.Output); ok {
+			if rest, names := e.Unimport(src, t.Output); len(names) > 0 {
 				a.Cut[id.Package] = cutFile{rest: rest, Why: map[string]string{}}
 				if a.Unimported[id.Package] == nil {
 					a.Unimported[id.Package] = map[string]string{}
 				}
-				a.Unimported[id.Package][languages.Absent(c.Eco, t.Output)] = t.Output
+				for _, name := range names {
+					a.Unimported[id.Package][name] = t.Output
+				}
 				files = append(files, id.Package)
 			}
 		}

@@ -26,6 +26,8 @@ func TestClassOf(t *testing.T) {
 		{"the sources skip it", compare.Observation{Kept: skip, Head: skip}, compare.Silent},
 		{"it asks for less", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: pass}, compare.Weakened},
 		{"it is expected to fail", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail, Lenient: true}, compare.Weakened},
+		{"it asks for something else, and loses a check", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail, Lost: true}, compare.Weakened},
+		{"it follows a removed name, and loses a check", compare.Observation{NotApplied: true, NamesRemoved: true, Head: pass, Lost: true}, compare.Weakened},
 		{"it asks for something else", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail}, compare.Rewritten},
 		{"what it imports of another test makes it pass", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: fail, Shared: true}, compare.SupportMade},
 		{"what it imports of another test asks for less", compare.Observation{Kept: fail, Head: pass, Made: made(compare.Test), OverBase: pass, Shared: true}, compare.SupportMade},

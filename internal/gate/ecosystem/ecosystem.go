@@ -139,10 +139,11 @@ type Ecosystem struct {
 	// the head has an older version, each with both; nil: versions are not known.
 	Older func(base, head fs.FS, dir string) []string
 
-	// Unimport is a file of tests without the import of a name that its output says is not
-	// there, so that its tests run that do not use it; nil: the language loads no file for a
-	// single name. ok is false where the file does not import the name by itself.
-	Unimport func(src []byte, output string) (rest []byte, ok bool)
+	// Unimport is a file of tests without the import of a name, or of a module, that its output says
+	// is not there, so that its tests run that do not use it, and the names that it lacks then; nil:
+	// the language loads no file without one. There are no names where the file does not import it
+	// by itself.
+	Unimport func(src []byte, output string) (rest []byte, names []string)
 
 	// Forwarding is how tests find sources, and what these offer, where both were before a change
 	// moved them; nil: they cannot.

@@ -108,6 +108,8 @@ func (r *Reader) MovedTo(name string) string {
 		if rest, ok := strings.CutPrefix(f.OldPath, name+"/"); ok {
 			if dir, ok := strings.CutSuffix(f.Path, "/"+rest); ok {
 				to[dir]++
+			} else if !strings.Contains(rest, "/") { // the file has another name, too
+				to[path.Dir(f.Path)]++
 			}
 		}
 	}

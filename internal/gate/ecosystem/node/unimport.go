@@ -25,10 +25,10 @@ var nodeGlobals = strings.Fields(`AbortController AbortSignal AggregateError Arr
 		describe it test suite specify context expect assert before after beforeEach afterEach beforeAll afterAll jest vi`)
 
 // unimportNode takes a name out of "import { … } from …".
-func unimportNode(src []byte, output string) ([]byte, bool) {
+func unimportNode(src []byte, output string) ([]byte, []string) {
 	m := nodeNoExport.FindStringSubmatch(output)
 	if m == nil || slices.Contains(nodeGlobals, m[1]) {
-		return nil, false
+		return nil, nil
 	}
 	done := false
 	out := nodeBraces.ReplaceAllStringFunc(string(src), func(statement string) string {
@@ -40,5 +40,8 @@ func unimportNode(src []byte, output string) ([]byte, bool) {
 		done = true
 		return head + "{ " + strings.Join(names, ", ") + strings.Repeat("\n", strings.Count(statement, "\n")-strings.Count(head, "\n")) + " }"
 	})
-	return []byte(out), done
+	if !done {
+		return nil, nil
+	}
+	return []byte(out), m[1:2]
 }

@@ -22,11 +22,19 @@ var (
 		NotImplementedError StopIteration LookupError ArithmeticError ZeroDivisionError OverflowError UnicodeError Warning UserWarning DeprecationWarning EnvironmentError ExceptionGroup`)
 )
 
-// unimportPython takes a name out of "from … import …".
-func unimportPython(src []byte, output string) ([]byte, bool) {
+var pythonNoModule = pattern.New(`ModuleNotFoundError: No module named '([\w.]+)'`)
+
+// unimportPython takes a name out of "from … import …", or all that is imported from a module that is gone.
+func unimportPython(src []byte, output string) ([]byte, []string) {
 	m := pythonNoName.FindStringSubmatch(output)
-	if m == nil || slices.Contains(pythonBuiltins, m[1]) {
-		return nil, false
+	if m == nil {
+		if gone := pythonNoModule.FindStringSubmatch(output); gone != nil {
+			return unimportModule(src, gone[1][strings.LastIndexByte(gone[1], '.')+1:])
+		}
+		return nil, nil
+	}
+	if slices.Contains(pythonBuiltins, m[1]) {
+		return nil, nil
 	}
 	module := m[2][strings.LastIndexByte(m[2], '.')+1:]
 	// from the module by its name, or by a place relative to the file
@@ -48,5 +56,31 @@ func unimportPython(src []byte, output string) ([]byte, bool) {
 		}
 		return head + "import " + strings.Join(names, ", ")
 	})
-	return []byte(out), done
+	if !done {
+		return nil, nil
+	}
+	return []byte(out), m[1:2]
+}
+
+// unimportModule takes the statements out that import a module, by the last part of its name, or from it.
+func unimportModule(src []byte, module string) ([]byte, []string) {
+	imports := regexp.MustCompile(`(?m)^([ \t]*)(?:from[ \t]+\.*(?:[\w.]+\.)?` + module + `[ \t]+import[ \t]+(\([^)]*\)|(?:[^\n\\]|\\\n)*)|import[ \t]+(?:[\w.]+\.)?` + module + `(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:#.*)?$)`)
+	var names []string
+	out := imports.ReplaceAllStringFunc(string(src), func(statement string) string {
+		g := imports.FindStringSubmatch(statement)
+		names = append(names, module)
+		if g[3] != "" {
+			names = append(names, g[3])
+		}
+		items, _ := ecosystem.WithoutName(strings.Trim(strings.TrimSpace(g[2]), "()"), "")
+		for _, item := range items {
+			words := strings.Fields(item)
+			names = append(names, words[len(words)-1])
+		}
+		return g[1] + "pass" + strings.Repeat("\n", strings.Count(statement, "\n"))
+	})
+	if slices.ContainsFunc(names, func(n string) bool { return n == "*" || slices.Contains(pythonBuiltins, n) }) || len(names) == 0 {
+		return nil, nil
+	}
+	return []byte(out), names
 }
