@@ -42,7 +42,7 @@ func (r *runner) failToPass(ctx context.Context) error {
 		if slices.Contains(a.Files, f) {
 			rep.Dropped = append(rep.Dropped, f)
 		}
-		r.missing = r.missing || missingDeps.MatchString(why)
+		r.missing = r.missing || r.lacksDeps(why)
 	}
 	slices.Sort(rep.Dropped)
 	if err = errors.Join(err, a.Close(ctx)); err != nil {
@@ -157,12 +157,27 @@ func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
 // missingDeps are messages for imports that the base's go.mod does not provide.
 var missingDeps = pattern.New(`no required module provides package|missing go\.sum entry|cannot find module providing|module lookup disabled`)
 
+// lacking is the package of Go that such a message names.
+var lacking = pattern.New(`(?:provides package|providing package|module providing package) ([^\s;:]+)`)
+
+// lacksDeps says whether imports of what is no part of the tree are missing.
+func (r *runner) lacksDeps(output string) bool {
+	if !missingDeps.MatchString(output) {
+		return false
+	}
+	named := lacking.FindAllStringSubmatch(output, -1)
+	return len(named) == 0 || slices.ContainsFunc(named, func(m []string) bool {
+		return !slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool { return p.ImportPath == m[1] })
+	})
+}
+
 // judgeOverlay concludes what the change's tests say over the base's sources.
 func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
 	base, head := r.sides.Suites[Base], r.sides.Suites[Head]
 	fresh := r.changedTests()
 	deps, broken, failed, cut := r.missing, len(rep.Dropped) > 0, false, false
+	known := false // of what failed, some is a test that the head has
 	wants := r.sides.Wanting()
 	for id, o := range over {
 		h, ok := atSamePlace(head, id)
@@ -171,12 +186,13 @@ func (r *runner) judgeOverlay(over Suite) {
 		case id.Test == "" && o.Status == Failed && o.Broken:
 			broken = true
 			dep, _ := wants(o)
-			deps = deps || dep || missingDeps.MatchString(o.Output)
+			deps = deps || dep || r.lacksDeps(o.Output)
 		case id.Command != "" && o.Cut && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
 		case id.Test == "" || !ok || h.Status != Passed || runs.IsFlaky(r.res.Tests, id):
 			failed = failed || o.Status == Failed
+			known = known || o.Status == Failed && id.Test != "" && ok
 		case o.Status == Failed && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
@@ -203,6 +219,8 @@ func (r *runner) judgeOverlay(over Suite) {
 		rep.State, rep.Note = ReproPassOnBase, "the change's tests pass without the change as well"
 	case failed && !slices.ContainsFunc(slices.Collect(maps.Keys(over)), func(id ID) bool { return id.Test != "" }):
 		rep.State, rep.Note = ReproEnvironment, "no test of the change runs without it: "+results.FailureLine(firstFailure(over))
+	case failed && !known:
+		rep.State, rep.Note = ReproEnvironment, "without the change, the run of its tests fails before it comes to them: "+results.FailureLine(firstFailure(over))
 	case failed:
 		rep.State, rep.Note = ReproEnvironment, "the change's tests fail without the change and do not pass reliably with it"
 	default:

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -79,6 +80,18 @@ func TestJudgeOverlay(t *testing.T) {
 	r.judgeOverlay(Suite{suites.ID("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
 	if r.res.FailToPass.State != ReproNeedsDeps {
 		t.Errorf("a missing module: %s", r.res.FailToPass.State)
+	}
+	r = newRunner(&Gate{}, Input{}, task{})
+	r.sides.Packages = []ecosystem.Package{{ImportPath: "m/internal/y"}}
+	r.judgeOverlay(Suite{suites.ID("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package m/internal/y; to add it:"}})
+	if r.res.FailToPass.State != ReproNeedsAPI {
+		t.Errorf("a package of the change: %s", r.res.FailToPass.State)
+	}
+	r = newRunner(&Gate{}, Input{}, task{})
+	r.sides.Suites[Base], r.sides.Suites[Head] = s("pass m TestA"), s("pass m TestA")
+	r.judgeOverlay(s("fail m Error", "pass m TestA"))
+	if note := r.res.FailToPass.Note; !strings.Contains(note, "before it comes to them") {
+		t.Errorf("an error of the runner: %q", note)
 	}
 }
 
