@@ -288,6 +288,12 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	if class == compare.Weakened { // the test is as it was, and what it reads, or is built with, is not
 		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Data }, func(t sides.Touch) bool { return t.Class != compare.Source })
 	}
+	if want == "" && (file == "" || x.Class != compare.Dropped) { // else what it is made with, or what is called as it is
+		concerns := func(t sides.Touch) bool { _, ok := k.on.Sides.Concerns(t, e.id, e.eco); return ok }
+		fits = append(fits, func(t sides.Touch) bool {
+			return file == "" && t.Class == compare.Test && calledAs(t.Path, e) && concerns(t)
+		}, func(t sides.Touch) bool { return t.Class == compare.Support && concerns(t) })
+	}
 	for _, fit := range fits {
 		at := slices.IndexFunc(k.on.Sides.Touched, func(t sides.Touch) bool {
 			return fit(t) && len(reach(k.on.Sides, []*examined{e}, []sides.Touch{t})) > 0

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -31,7 +32,11 @@ func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said 
 		return 0, "", ""
 	}
 	at := standsAt(string(k.on.Sides.Texts[t.File.Path].Head), id)
-	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))))
+	var about *pattern.Pattern
+	if t.Class == compare.Steering {
+		about = steersBy
+	}
+	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))), about)
 }
 
 // method is the name of a test of unittest, with its class.
@@ -51,8 +56,13 @@ func standsAt(text string, id results.ID) int {
 	return 0
 }
 
-// hunkAbout chooses from the hunks of a patch without context.
-func hunkAbout(patch string, at int, named []int) (line int, old, now string) {
+// steersBy is in lines that say how tests are run, in files that say more than that.
+var steersBy = pattern.New(`(?i)test|check|makeflags|emulator|launcher|runner|\benv|\bexport\b|preset|reporter|require|import`)
+
+// hunkAbout chooses from the hunks of a patch without context: one with a line that is named, or else
+// the first whose lines are about something, which nil is not.
+func hunkAbout(patch string, at int, named []int, about *pattern.Pattern) (line int, old, now string) {
+	said := false // what is chosen is about it
 	parts := sides.HunkHead.FindAllStringSubmatchIndex(patch, -1)
 	for i, m := range parts {
 		end := len(patch)
@@ -62,9 +72,11 @@ func hunkAbout(patch string, at int, named []int) (line int, old, now string) {
 		start := 0
 		fmt.Sscan(patch[m[2]:m[3]], &start) //nolint:errcheck // digits, as the pattern says
 		decides := replaces(patch[m[0]:m[1]], named)
-		if i > 0 && !decides && (line >= at || start < at) {
+		fits := about != nil && !said && about.MatchString(patch[m[1]:end])
+		if i > 0 && !decides && !fits && (said || line >= at || start < at) {
 			continue
 		}
+		said = said || fits
 		line, old, now = start, side(patch[m[1]:end], "-"), side(patch[m[1]:end], "+")
 		if decides {
 			break

@@ -23,9 +23,13 @@ func TestHunkAbout(t *testing.T) {
 		"a line of another file":        {25, "b_test.go:20: got 1", "x"},
 		"of one whose name ends so":     {25, "aa_test.go:20: got 1", "x"},
 	} {
-		if _, _, now := hunkAbout(patch, tt.at, linesIn(tt.said, "a_test.go")); now != tt.want {
+		if _, _, now := hunkAbout(patch, tt.at, linesIn(tt.said, "a_test.go"), nil); now != tt.want {
 			t.Errorf("%s: %q, want %q", name, now, tt.want)
 		}
+	}
+	const steering = "@@ -1 +1 @@\n-CFLAGS = -O1\n+CFLAGS = -O2\n@@ -9,0 +10 @@\n+MAKEFLAGS += -k -i\n@@ -20 +21 @@\n-a\n+test: b\n"
+	if _, _, now := hunkAbout(steering, 0, nil, steersBy); now != "MAKEFLAGS += -k -i" {
+		t.Errorf("of what steers tests: %q", now)
 	}
 }
 
