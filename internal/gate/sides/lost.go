@@ -14,17 +14,17 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// Lost are, for people, the checks of a test that the change takes out of it and puts nothing in place of, beside
-// what it rewrites there: lines of the base's version, or sources that the test no longer asks. ran says
-// that the base's version fails over the head as it runs, and not for want of what the change removes.
+// Lost are, for people, the checks of a test that the change takes out of it and puts nothing in place
+// of, beside what it rewrites there: lines of the base's version, or sources that the test no longer
+// asks. ran says that the base's version fails over the head as it runs, and not for want of what the
+// change removes.
 func (r *Reader) Lost(id results.ID, eco string, ran bool) []string {
-	gone, usable := r.RemovedNames(id), r.usables()
-	was, is := r.checksOfTests()
+	all, gone := r.allChecks(), r.RemovedNames(id)
 	var out []string
 	for file, v := range r.versionsOf(id, eco) {
-		lines := lostIn(v, gone, was, is)
+		lines := all.lostIn(v, gone)
 		if ran {
-			lines = append(lines, r.askedNoMore(v, gone, usable, is)...)
+			lines = append(lines, r.askedNoMore(v, gone)...)
 			out = append(out, r.leftBehind(file)...)
 		}
 		for _, line := range lines {
@@ -33,6 +33,39 @@ func (r *Reader) Lost(id results.ID, eco string, ran bool) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// A checkTexts is what all files that the change touches check.
+type checkTexts struct {
+	taken   map[string]int      // lines that the base has more often, and by how much
+	brought []string            // those that the head has more often
+	words   []map[string]bool   // of brought
+	calls   map[string]bool     // what lines of the head call
+	usable  map[string]bool     // what the sources declare on the base
+	left    map[string][]string // what is left behind by files of tests, as far as they were asked for
+}
+
+// maxBrought bounds the lines that are searched for one that another test has lost.
+const maxBrought = 5000
+
+// allChecks reads them once.
+func (r *Reader) allChecks() *checkTexts {
+	if r.checked != nil {
+		return r.checked
+	}
+	var was, is []string
+	for _, name := range slices.Sorted(maps.Keys(r.Texts)) {
+		was, is = append(was, checksIn(string(r.Texts[name].Base))...), append(is, checksIn(string(r.Texts[name].Head))...)
+	}
+	c := &checkTexts{taken: map[string]int{}, brought: beyond(is, was), calls: callsIn(strings.Join(is, "\n")), usable: r.usables(), left: map[string][]string{}}
+	for _, line := range beyond(was, is) {
+		c.taken[line]++
+	}
+	for _, line := range c.brought[:min(len(c.brought), maxBrought)] {
+		c.words = append(c.words, wordsOf(line, nil))
+	}
+	r.checked = c
+	return c
 }
 
 // versionsOf are both versions of what a test says, by the files of the base that may say it: its own
@@ -96,22 +129,17 @@ func checksIn(text string) []string {
 
 // beyond are the lines of some that all does not have as often.
 func beyond(some, all []string) []string {
-	left := slices.Clone(all)
-	return slices.DeleteFunc(slices.Clone(some), func(s string) bool {
-		i := slices.Index(left, s)
-		if i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		}
-		return i >= 0
-	})
-}
-
-// checksOfTests are the checks in all files that the change touches, on the base and on the head.
-func (r *Reader) checksOfTests() (was, is []string) {
-	for _, name := range slices.Sorted(maps.Keys(r.Texts)) {
-		was, is = append(was, checksIn(string(r.Texts[name].Base))...), append(is, checksIn(string(r.Texts[name].Head))...)
+	left := map[string]int{}
+	for _, line := range all {
+		left[line]++
 	}
-	return was, is
+	var out []string
+	for _, line := range some {
+		if left[line]--; left[line] < 0 {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // wordsOf are the words of a check that say what is checked, without those that the change removes.
@@ -125,50 +153,55 @@ func wordsOf(line string, gone map[string]bool) map[string]bool {
 	return out
 }
 
-// lostIn are the checks of a text for which the other version has none, and no other test, of which was
-// and is are those of both sides. What is new here stands for what it has all words of, or else for
-// the one that it is most like.
-func lostIn(v classes.Versions, gone map[string]bool, was, is []string) []string {
+// lostIn are the checks of a text for which the other version has none, and no other test. What is new
+// here stands for what it has all words of, or else for the one that it is most like.
+func (c *checkTexts) lostIn(v classes.Versions, gone map[string]bool) []string {
 	before, after := checksIn(string(v.Base)), checksIn(string(v.Head))
-	taken, added := beyond(before, after), beyond(after, before)
-	elsewhere := beyond(beyond(is, was), added)
-	carries := map[string]bool{} // those of added
+	added := beyond(after, before)
+	theirs := make([]map[string]bool, len(added))
+	for i, line := range added {
+		theirs[i] = wordsOf(line, nil)
+	}
+	carries := map[int]bool{} // those of added
 	var lost []string
-	for _, line := range beyond(taken, beyond(taken, beyond(was, is))) { // the others stand in another test
+	for _, line := range beyond(before, after) {
+		if c.taken[line] == 0 {
+			continue // it stands in another test
+		}
 		words := wordsOf(line, gone)
-		has := func(other string) bool {
-			theirs := wordsOf(other, nil)
+		has := func(other map[string]bool) bool {
 			for w := range words {
-				if !theirs[w] {
+				if !other[w] {
 					return false
 				}
 			}
 			return true
 		}
-		if i := slices.IndexFunc(added, has); i >= 0 {
-			carries[added[i]] = true
-		} else if !slices.ContainsFunc(elsewhere, has) {
+		if i := slices.IndexFunc(theirs, has); i >= 0 {
+			carries[i] = true
+		} else if len(c.brought) <= maxBrought && !slices.ContainsFunc(c.words, has) {
 			lost = append(lost, line)
 		}
 	}
-	added = slices.DeleteFunc(added, func(line string) bool { return carries[line] })
-	for _, line := range added {
+	for i := range added {
 		if len(lost) == 0 {
 			break
 		}
-		words := wordsOf(line, nil)
+		if carries[i] {
+			continue
+		}
 		like := func(other string) (n int) {
 			for w := range wordsOf(other, gone) {
-				if words[w] {
+				if theirs[i][w] {
 					n++
 				}
 			}
 			return n
 		}
 		most := 0
-		for i := range lost {
-			if like(lost[i]) > like(lost[most]) {
-				most = i
+		for j := range lost {
+			if like(lost[j]) > like(lost[most]) {
+				most = j
 			}
 		}
 		lost = slices.Delete(lost, most, most+1)
@@ -176,30 +209,32 @@ func lostIn(v classes.Versions, gone map[string]bool, was, is []string) []string
 	return lost
 }
 
-// askedNoMore are the checks that call what the sources declare on both sides, and that neither the test
-// nor another one, of which is are the checks, calls any more.
-func (r *Reader) askedNoMore(v classes.Versions, gone, usable map[string]bool, is []string) []string {
-	calls := func(text string) map[string]bool {
-		out := map[string]bool{}
-		for _, m := range calledName.FindAllStringSubmatch(text, -1) {
-			out[m[1]] = true
-		}
-		return out
+// callsIn are the names of what a text calls.
+func callsIn(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range calledName.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = true
 	}
-	still := calls(string(v.Head) + "\n" + strings.Join(is, "\n"))
+	return out
+}
+
+// askedNoMore are the checks that call what the sources declare on both sides, and that neither the test
+// nor a check of another one calls any more.
+func (r *Reader) askedNoMore(v classes.Versions, gone map[string]bool) []string {
+	all, still := r.allChecks(), callsIn(string(v.Head))
 	stands := func(name string) bool {
+		if !all.usable[name] || gone[name] || still[name] || all.calls[name] || checkVerb.MatchString(name) {
+			return false
+		}
 		declared := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-		return usable[name] && !gone[name] && slices.ContainsFunc(slices.Collect(maps.Keys(r.Texts)), func(f string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(r.Texts)), func(f string) bool {
 			return r.sourceText(f) && declared.Match(r.Texts[f].Head)
 		})
 	}
 	var out []string
 	for _, line := range beyond(checksIn(string(v.Base)), checksIn(string(v.Head))) {
-		for name := range calls(line) {
-			if !still[name] && !checkVerb.MatchString(name) && stands(name) {
-				out = append(out, line)
-				break
-			}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(callsIn(line))), stands) {
+			out = append(out, line)
 		}
 	}
 	return out
@@ -208,19 +243,22 @@ func (r *Reader) askedNoMore(v classes.Versions, gone, usable map[string]bool, i
 // leftBehind are the sources of the change that a file of tests of the base asks, that stand where they
 // were and that it no longer asks where it is now.
 func (r *Reader) leftBehind(file string) []string {
-	to := r.MovedTo(file)
+	all, to := r.allChecks(), r.MovedTo(file)
+	if known, ok := all.left[file]; ok {
+		return known
+	}
 	src, head := r.readBase(file), r.readHead(to)
+	all.left[file] = nil
 	if src == nil || head == nil {
 		return nil
 	}
 	asks := func(test string, text []byte, name string) bool {
 		return path.Ext(name) == ".go" && path.Dir(name) == path.Dir(test) || classes.Imports(string(text), path.Dir(test), name)
 	}
-	var out []string
 	for _, f := range r.Change.Files {
 		if f.Status == change.Modified && r.sourceText(f.Path) && asks(file, src, f.Path) && !asks(to, head, f.Path) {
-			out = append(out, "what "+f.Path+" does")
+			all.left[file] = append(all.left[file], "what "+f.Path+" does")
 		}
 	}
-	return out
+	return all.left[file]
 }

@@ -35,6 +35,7 @@ type Reader struct {
 	onlyOfTests  map[string]bool // packages by their folders, as far as they were asked for
 	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for
 
+	checked     *checkTexts   // filled when asked for
 	baseSources []*baseSource // of the base; filled when asked for
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
 	testTexts map[string]string

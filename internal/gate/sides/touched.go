@@ -78,7 +78,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Texts, r.moved = both, nil
+	r.Texts, r.moved, r.checked = both, nil, nil
 	also := r.Referred(both)
 	var out []Touch
 	for _, f := range r.Change.Files {
