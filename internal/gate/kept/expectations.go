@@ -288,11 +288,10 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	if class == compare.Weakened { // the test is as it was, and what it reads, or is built with, is not
 		fits = append(fits, func(t sides.Touch) bool { return t.Class == compare.Data }, func(t sides.Touch) bool { return t.Class != compare.Source })
 	}
-	if want == "" && (file == "" || x.Class != compare.Dropped) { // else what it is made with, or what is called as it is
-		concerns := func(t sides.Touch) bool { _, ok := k.on.Sides.Concerns(t, e.id, e.eco); return ok }
+	if said := cmp.Or(e.why, e.output); want == "" && x.Class != compare.Dropped { // what helps it, or is called as it is
 		fits = append(fits, func(t sides.Touch) bool {
-			return file == "" && t.Class == compare.Test && calledAs(t.Path, e) && concerns(t)
-		}, func(t sides.Touch) bool { return t.Class == compare.Support && concerns(t) })
+			return (t.Class == compare.Support || t.Class == compare.Test) && (strings.Contains(said, t.Path) || file == "" && t.Class == compare.Test && calledAs(t.Path, e))
+		})
 	}
 	for _, fit := range fits {
 		at := slices.IndexFunc(k.on.Sides.Touched, func(t sides.Touch) bool {
