@@ -33,7 +33,7 @@ func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said 
 	}
 	at := standsAt(string(k.on.Sides.Texts[t.File.Path].Head), id)
 	var about *pattern.Pattern
-	if t.Class == compare.Steering {
+	if t.Class == compare.Steering && path.Base(t.Path) != "go.mod" { // which has a version of the language
 		about = steersBy
 	}
 	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))), about)
@@ -57,7 +57,7 @@ func standsAt(text string, id results.ID) int {
 }
 
 // steersBy is in lines that say how tests are run, in files that say more than that.
-var steersBy = pattern.New(`(?i)test|check|makeflags|emulator|launcher|runner|\benv|\bexport\b|preset|reporter|require|import`)
+var steersBy = pattern.New(`(?i)test|check|makeflags|emulator|launcher|runner|\benv|\bexport\b|preset|reporter`)
 
 // hunkAbout chooses from the hunks of a patch without context: one with a line that is named, or else
 // the first whose lines are about something, which nil is not.
