@@ -66,13 +66,13 @@ func (k *keeper) conclude(ctx context.Context) {
 		}
 		o := k.observation(e, over)
 		class := compare.ClassOf(o)
+		wraps := class == compare.Rewritten && o.Wraps && o.OverBase == compare.Passed
 		var lost []string
-		if e.head == compare.Passed && (class == compare.NeedsOldAPI || class == compare.Rewritten && !(o.Wraps && o.OverBase == compare.Passed)) {
+		if e.head == compare.Passed && !wraps && (class == compare.NeedsOldAPI || class == compare.Rewritten) {
 			lost = k.on.Sides.Lost(e.id, e.eco, class == compare.Rewritten)
 			o.Lost = len(lost) > 0
 			class = compare.ClassOf(o)
 		}
-		wraps := class == compare.Rewritten && o.Wraps && o.OverBase == compare.Passed
 		if class == compare.Silent && k.insideSource(e) {
 			class, e.why = compare.CannotApply, "it stands in a source file that the change edits, and could not be put back there"
 		}
