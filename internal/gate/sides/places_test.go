@@ -31,3 +31,25 @@ func TestMovedWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedTo holds where a folder is that moves, with files that are called otherwise, too; what stays
+// in part is where it was.
+func TestMovedTo(t *testing.T) {
+	t.Parallel()
+	moved := func(from, to string) change.File { return change.File{Path: to, OldPath: from, Status: change.Renamed} }
+	for _, tt := range []struct {
+		files []change.File
+		head  []string
+		want  string
+	}{
+		{[]change.File{moved("util/a.go", "text/a.go")}, []string{"text/a.go"}, "text"},
+		{[]change.File{moved("util/util.go", "text/text.go"), moved("util/util_test.go", "text/text_test.go")}, []string{"text/text.go", "text/text_test.go"}, "text"},
+		{[]change.File{moved("util/util.go", "text/text.go")}, []string{"text/text.go", "util/b.go"}, "util"},
+		{[]change.File{moved("util/in/a.go", "text/b.go")}, []string{"text/b.go"}, "util"},
+	} {
+		r := &Reader{Change: change.Change{Files: tt.files}, Plans: map[results.Side]*Plan{results.Head: {Files: tt.head}}}
+		if got := r.MovedTo("util"); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.files, got, tt.want)
+		}
+	}
+}
