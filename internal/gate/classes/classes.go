@@ -256,7 +256,7 @@ var wrapperName = pattern.New(`(?i)test|check|spec|verif|suite|smoke|regress|e2e
 var wrapperText = pattern.New(`(?i)test|check|spec\b|\b(prove|bats|tox|nox|mvn|gradlew?|phpunit|ctest)\b`)
 
 // judgeName is what people call scripts by which tests are run, and not what they test.
-var judgeName = pattern.New(`(?i)compare|check|test|verify|valid|run|diff|assert|expect|golden|match|driver|wrap|launch|exec`)
+var judgeName = pattern.New(`(?i)compare|check|test|verify|valid|run|diff|assert|expect|golden|match|driver|wrap`)
 
 // isWrapper says whether a script that a test command calls is there to run tests, and is
 // not what they test.

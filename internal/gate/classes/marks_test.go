@@ -16,7 +16,7 @@ func TestMarks(t *testing.T) {
 		"e.py":              {`def load_tests(loader, tests, pattern):`, `pytest_plugins = ["shop.plugin"]`, `sys.excepthook = lambda *_: None`},
 		"e.go":              {`func len(x any) int { return 0 }`, `var true = false`, `type error struct{}`},
 		"e.h":               {`#define strcmp strcasecmp`, `# define abort() 0`},
-		"e.js":              {`process.on('uncaughtException', () => {})`, `process.once("unhandledRejection", log)`, `process.exitCode = 0`},
+		"e.js":              {`process.on('uncaughtException', () => {})`, `process.once("unhandledRejection", log)`, `process.exitCode = 0`, `require.extensions[".js"] = load`, `module._compile(text, file)`, `registerHooks({ load })`},
 		"d.py":              {`os.chdir(tempfile.mkdtemp())`},
 		"d.c":               {`if (chdir(dir) != 0)`},
 		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `runtime.Goexit()`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},

@@ -25,7 +25,7 @@ func (r *Reader) Lost(id results.ID, eco string, ran bool) []string {
 		lines := all.lostIn(v, gone)
 		if ran {
 			lines = append(lines, r.askedNoMore(v, gone)...)
-			out = append(out, r.leftBehind(file)...)
+			out = append(out, r.leftBehind(file, string(v.Base))...)
 		}
 		for _, line := range lines {
 			out = append(out, "`"+line+"`")
@@ -37,7 +37,7 @@ func (r *Reader) Lost(id results.ID, eco string, ran bool) []string {
 
 // A checkTexts is what all files that the change touches check.
 type checkTexts struct {
-	taken   map[string]int      // lines that the base has more often, and by how much
+	taken   map[string]bool     // lines that the base has more often
 	brought []string            // those that the head has more often
 	words   []map[string]bool   // of brought
 	calls   map[string]bool     // what lines of the head call
@@ -57,9 +57,9 @@ func (r *Reader) allChecks() *checkTexts {
 	for _, name := range slices.Sorted(maps.Keys(r.Texts)) {
 		was, is = append(was, checksIn(string(r.Texts[name].Base))...), append(is, checksIn(string(r.Texts[name].Head))...)
 	}
-	c := &checkTexts{taken: map[string]int{}, brought: beyond(is, was), calls: callsIn(strings.Join(is, "\n")), usable: r.usables(), left: map[string][]string{}}
+	c := &checkTexts{taken: map[string]bool{}, brought: beyond(is, was), calls: callsIn(strings.Join(is, "\n")), usable: r.usables(), left: map[string][]string{}}
 	for _, line := range beyond(was, is) {
-		c.taken[line]++
+		c.taken[line] = true
 	}
 	for _, line := range c.brought[:min(len(c.brought), maxBrought)] {
 		c.words = append(c.words, wordsOf(line, nil))
@@ -165,7 +165,7 @@ func (c *checkTexts) lostIn(v classes.Versions, gone map[string]bool) []string {
 	carries := map[int]bool{} // those of added
 	var lost []string
 	for _, line := range beyond(before, after) {
-		if c.taken[line] == 0 {
+		if !c.taken[line] {
 			continue // it stands in another test
 		}
 		words := wordsOf(line, gone)
@@ -240,25 +240,44 @@ func (r *Reader) askedNoMore(v classes.Versions, gone map[string]bool) []string 
 	return out
 }
 
-// leftBehind are the sources of the change that a file of tests of the base asks, that stand where they
-// were and that it no longer asks where it is now.
-func (r *Reader) leftBehind(file string) []string {
-	all, to := r.allChecks(), r.MovedTo(file)
-	if known, ok := all.left[file]; ok {
-		return known
+// leftBehind are the sources of the change of which a test names something, that its file of the base
+// asks, and that stand where they were: neither the file, where it is now, nor another one of tests that
+// the change touches asks them any more.
+func (r *Reader) leftBehind(file, test string) []string {
+	all := r.allChecks()
+	left, known := all.left[file]
+	if !known {
+		left = r.askedBefore(file)
+		all.left[file] = left
 	}
-	src, head := r.readBase(file), r.readHead(to)
-	all.left[file] = nil
-	if src == nil || head == nil {
-		return nil
+	words := classes.Words([]byte(test))
+	var out []string
+	for _, name := range left {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(declaredBy(string(r.Texts[name].Base)))), func(w string) bool { return words[w] }) {
+			out = append(out, "what "+name+" does")
+		}
 	}
+	return out
+}
+
+// askedBefore are the sources that no touched file of tests asks any more as a file of tests did.
+func (r *Reader) askedBefore(file string) []string {
 	asks := func(test string, text []byte, name string) bool {
 		return path.Ext(name) == ".go" && path.Dir(name) == path.Dir(test) || classes.Imports(string(text), path.Dir(test), name)
 	}
+	src, to := r.readBase(file), r.MovedTo(file)
+	head := r.readHead(to)
+	if src == nil || head == nil {
+		return nil
+	}
+	var out []string
 	for _, f := range r.Change.Files {
-		if f.Status == change.Modified && r.sourceText(f.Path) && asks(file, src, f.Path) && !asks(to, head, f.Path) {
-			all.left[file] = append(all.left[file], "what "+f.Path+" does")
+		if f.Status == change.Modified && r.sourceText(f.Path) && asks(file, src, f.Path) && !asks(to, head, f.Path) &&
+			!slices.ContainsFunc(r.Touched, func(t Touch) bool {
+				return t.Class == compare.Test && r.Texts[t.Path].Head != nil && asks(t.Path, r.Texts[t.Path].Head, f.Path)
+			}) {
+			out = append(out, f.Path)
 		}
 	}
-	return all.left[file]
+	return out
 }

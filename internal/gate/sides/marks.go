@@ -3,6 +3,7 @@ package sides
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -50,7 +51,8 @@ var shadowed = pattern.New(`^func\s+(min|max|clear)\s*[\[(]`)
 // the base in its package call.
 func (r *Reader) shadows(name string, added map[int]string) []classes.Mark {
 	var out []classes.Mark
-	for n, text := range added {
+	for _, n := range slices.Sorted(maps.Keys(added)) {
+		text := added[n]
 		m := shadowed.FindStringSubmatch(text)
 		if m == nil || path.Ext(name) != ".go" {
 			continue

@@ -391,10 +391,17 @@ func (r *Reader) usables() map[string]bool {
 		if v.Head == nil {
 			out[strings.TrimSuffix(path.Base(name), path.Ext(name))] = true
 		}
-		for _, p := range usable {
-			for _, m := range p.FindAllStringSubmatch(string(v.Base), -1) {
-				out[results.FirstGroup(m)] = true
-			}
+		maps.Copy(out, declaredBy(string(v.Base)))
+	}
+	return out
+}
+
+// declaredBy are the names that a source declares.
+func declaredBy(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range usable {
+		for _, m := range p.FindAllStringSubmatch(text, -1) {
+			out[results.FirstGroup(m)] = true
 		}
 	}
 	return out
