@@ -102,7 +102,7 @@ var shownBy = map[string][]string{
 	"programs":                           {"programs_breaks", "programs_node", "programs_python", "programs_same"},
 	"programs_served":                    {"programs_served_breaks", "programs_served_node", "programs_served_otherwise"},
 	"pytest_options_untrusted":           {"pytest_options"},
-	"python_behaviour":                   {"python_behaviour_breaks", "python_behaviour_retyped"},
+	"python_behaviour":                   {"python_behaviour_breaks", "python_behaviour_retyped", "python_behaviour_signatures"},
 	"race_old":                           {"race", "race_new_test"},
 	"regressed":                          {"settled"},
 	"shared_examples_ruby":               {"shared_methods_ruby"},

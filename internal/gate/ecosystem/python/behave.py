@@ -11,6 +11,7 @@ BUSY = max(1.0, min(10.0, os.getloadavg()[0] / (os.cpu_count() or 1)))  # a call
 LIMIT, TIME, HANGS, ENDS = 1.0 * BUSY, 3.0 * BUSY, 4, 20
 FAULTS = (TypeError, LookupError, AttributeError, ZeroDivisionError, RecursionError, NameError)
 ROOT = EMPTY = os.getcwd()
+NEW = set()  # attributes that objects have with the change alone
 
 
 # --- what changed
@@ -22,7 +23,7 @@ class Fn:
         self.name = owner + "." + node.name if owner else node.name
         body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
         self.body = "".join(ast.dump(n) for n in body)
-        self.head = ast.dump(node.args) + type(node).__name__ + "".join(ast.dump(d) for d in node.decorator_list)
+        self.head = ast.dump(node.args) + "".join(ast.dump(d) for d in node.decorator_list)
         self.names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 
     def parameters(self):
@@ -33,6 +34,28 @@ class Fn:
         if self.kind in ("method", "class", "init", "property"):
             out = out[1:]
         return out + [(p, d, True) for p, d in zip(a.kwonlyargs, a.kw_defaults)]
+
+    def answers(self, old):
+        """Says whether what may be called as an older function may be called as this one."""
+        if type(self.node) is not type(old.node) or self.kind != old.kind:
+            return False
+        a, b = old.node.args, self.node.args
+        if a.vararg and not b.vararg or a.kwarg and not b.kwarg:
+            return False
+        was, now = old.parameters(), self.parameters()
+        plain = [p.arg for p, _, keyword in was if not keyword]
+        if [p.arg for p, _, keyword in now if not keyword][:len(plain)] != plain:
+            return False
+        needed = {p.arg for p, d, _ in was if d is None}
+        names = {p.arg for p, _, _ in now}
+        return all(p.arg in names for p, _, _ in was) and all(d is not None or p.arg in needed for p, d, _ in now)
+
+    def takes(self, i):
+        """Says whether a call has no argument that a function has no parameter for."""
+        plain = sum(not keyword for _, _, keyword in self.parameters())
+        names = {p.arg for p, _, _ in self.parameters()}
+        a = self.node.args
+        return (a.vararg or len(i.args) <= plain) and (a.kwarg or all(k in names for k, _ in i.named))
 
 
 def kind_of(node):
@@ -120,16 +143,17 @@ def tests_of(text):
 
 
 def changed(data):
-    """The functions to call, and those whose signature changed."""
+    """The functions to call, and those that cannot be called as before."""
     todo, resigned = [], []
     for m in data["modules"]:
         was, now = Module(m["path"], m["base"]), Module(m["path"], m["head"])
+        NEW.update(attributes(now.tree) - attributes(was.tree))
         other = {n for n in now.values if n in was.values and was.values[n] != now.values[n]}
         for name, f in now.functions.items():
             old = was.functions.get(name)
             if old is None or f.node.name == "main" or f.body == old.body and f.head == old.head and not f.names & other:
                 continue
-            if f.head != old.head:
+            if not f.answers(old):
                 resigned.append(name)
                 continue
             f.was, f.modules = old, (was, now)
@@ -151,6 +175,12 @@ def changed(data):
             if t.raises and t.reached & reach and ((t.owner, t.node.name) not in olds or olds[t.owner, t.node.name].whole != t.whole):
                 f.awaited = True
     return todo, resigned, left
+
+
+def attributes(tree):
+    """The names of attributes, those of classes with their fields."""
+    return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} | \
+        {m.target.id for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for m in n.body if isinstance(m, ast.AnnAssign) and isinstance(m.target, ast.Name)}
 
 
 def callers(f):
@@ -368,6 +398,8 @@ def given(f):
     out, awaited, kept = {}, set(), {}
     def add(found, test):
         for i, raised in found:
+            if not f.was.takes(i):
+                continue  # the change's new parameters
             key = i.text(f)
             if not i.base and (raised or not test):
                 awaited.add(key)
@@ -599,11 +631,12 @@ def inputs(f):
         receivers = unique([i.made for i in have] + (m.objects(f.owner) or []))
     elif f.owner and f.kind != "init":
         receivers = [f.owner]
-    params = f.parameters()
+    hints = {p.arg: p.annotation for p, _, _ in f.parameters()}
+    params, vararg = f.was.parameters(), f.was.node.args.vararg
     lists, wild = [], False
     for n, (p, d, keyword) in enumerate(params):
         seen = [i.args[n] for i in have if not keyword and n < len(i.args)] + [v for i in have for k, v in i.named if k == p.arg]
-        values, guessed = m.parameter(p, d, seen)
+        values, guessed = m.parameter(ast.arg(p.arg, p.annotation or hints[p.arg]), d, seen)
         if not values:
             if d is None:
                 return list(out.values())
@@ -612,9 +645,9 @@ def inputs(f):
             values = [None] + values  # left out
         lists.append(values[:120])
         wild = wild or guessed
-    if f.node.args.vararg and f.kind != "property":
-        lists.append([None] + (m.parameter(f.node.args.vararg, None, [a for i in have for a in i.args[len(params):]])[0] or [])[:20])
-        params = params + [(f.node.args.vararg, None, False)]
+    if vararg and f.kind != "property":
+        lists.append([None] + (m.parameter(vararg, None, [a for i in have for a in i.args[len(params):]])[0] or [])[:20])
+        params = params + [(vararg, None, False)]
     if not receivers:
         return list(out.values())
     # one argument of a given input at a time
@@ -633,7 +666,7 @@ def inputs(f):
             v = row[i]
             if v is None:
                 skipped = True
-            elif keyword or skipped and p is not f.node.args.vararg:
+            elif keyword or skipped and p is not vararg:
                 named.append((p.arg, v))
             elif not skipped:
                 args.append(v)
@@ -711,7 +744,7 @@ def form(v, deep=0, seen=()):
     if not parts and not content:
         with contextlib.suppress(Exception):
             return ADDRESS.sub("at 0x…", repr(v))[:LONG]
-    return t.__name__ + "(" + content + ", ".join("%s=%s" % (k, form(x, deep + 1, seen)) for k, x in list(parts.items())[:WIDE]) + ")"
+    return t.__name__ + "(" + content + ", ".join("%s=%s" % (k, form(x, deep + 1, seen)) for k, x in list(parts.items())[:WIDE] if not own or k not in NEW) + ")"
 
 
 STANDARD = getattr(sys, "stdlib_module_names", None) or {"builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "re", "uuid", "enum", "functools", "itertools", "io", "ipaddress", "types", "typing", "array"}
