@@ -17,7 +17,7 @@ var shownBy = map[string][]string{
 	"alone":                              {"order"},
 	"base_broken":                        {"base_refused"},
 	"beside_node_untrusted":              {"beside_mocha_untrusted", "beside_python", "beside_python_untrusted", "beside_ruby"},
-	"behaviour":                          {"behaviour_breaks", "behaviour_expected_node", "behaviour_same", "node_behaviour", "node_behaviour_breaks"},
+	"behaviour":                          {"behaviour_breaks", "behaviour_expected_node", "behaviour_same", "node_behaviour", "node_behaviour_breaks", "node_behaviour_signatures"},
 	"build_head":                         {"build_both", "build_tests", "build_tests_alone"},
 	"cannot_apply_node":                  {"cannot_apply", "cannot_apply_node_untrusted", "cannot_apply_untrusted"},
 	"chdir_untrusted":                    {"takes_place_elixir_untrusted"},

@@ -192,17 +192,23 @@ function prepared (modules) {
   })
 }
 
-// defined finds where a function is defined in TypeScript: the place of its parameters.
+// defined finds where a function is defined in a text: the place of its parameters.
 function defined (f, text) {
   const name = f.kind === 'new' ? 'constructor' : escaped(f.plain)
   const from = f.owner || f.kind === 'new' ? Math.max(0, text.search(new RegExp(`\\bclass\\s+${escaped((f.owner || f).name.replace(/.*\./, ''))}(?![\\w$])`))) : 0
-  const m = new RegExp(`(?<![\\w$.])(?:function\\s*\\*?\\s*|const\\s+|let\\s+|var\\s+)?${name}\\s*(?::[^=;\\n]*)?(?:=\\s*(?:async\\s*)?(?:function\\s*\\*?\\s*)?)?(?:<[^>(]*>)?\\s*\\(`, 'g')
+  const m = new RegExp(`(?<![\\w$.])(?:function\\s*\\*?\\s*|const\\s+|let\\s+|var\\s+|(?:module\\.)?exports\\.)?${name}\\s*(?::[^=;\\n]*)?(?:=\\s*(?:async\\s*)?(?:function\\s*\\*?\\s*)?)?(?:<[^>(]*>)?\\s*\\(`, 'g')
   m.lastIndex = from
   for (let found; (found = m.exec(text));) {
     const cells = split(text, m.lastIndex)
     if (/^\)\s*(?::|=>|\{)/.test(text.slice(cells.end, cells.end + 40))) return { at: found.index, cells: cells.list }
   }
   return null
+}
+
+// unhinted is a parameter without its type.
+function unhinted (cell) {
+  const m = /^\s*(?:(?:public|private|protected|readonly)\s+)*((?:\.\.\.)?[\w$]+)\s*\??\s*(?::\s*[\s\S]+?)?\s*((?<!=)=(?![>=])[\s\S]*)?$/.exec(cell)
+  return m ? m[1] + ' ' + (m[2] || '') : cell
 }
 
 // annotated are the types of parameters as TypeScript has them.
@@ -223,7 +229,7 @@ function functions (m, exports) {
   const add = (name, expr, f, owner, kind) => {
     const text = Function.prototype.toString.call(f)
     if (/\[native code\]\s*}$/.test(text) || out.some(o => o.f === f)) return
-    out.push({ module: m, name, expr, f, owner, kind, text, plain: name.replace(/.*[.#]/, ''), key: m.path + ' ' + name, params: kind === 'new' ? constructed(f) : parameters(text) })
+    out.push({ module: m, name, expr, f, owner, kind, text, plain: name.replace(/.*[.#]/, ''), key: m.path + ' ' + name })
   }
   const walk = (o, prefix, expr, deep) => {
     for (const key of Object.keys(o).sort()) {
@@ -259,6 +265,24 @@ function constructed (f) {
   const text = Function.prototype.toString.call(f)
   const at = /^class\b/.test(text) ? /(?<![\w$.])constructor\s*\(/.exec(text) : /\(/.exec(text)
   return at ? parameters(text.slice(at.index)) : []
+}
+
+// shared are the parameters of a function by which both sides can be called: the base's, where
+// the function of this side takes them. What more it takes is left out.
+function shared (f) {
+  const own = f.kind === 'new' ? constructed(f.f) : parameters(f.text)
+  const was = stated(f, 'base')
+  const fits = was && was.length <= own.length && was.every((p, n) => !!p.rest === !!own[n].rest && (p.name ? !!own[n].name : p.keys ? !!own[n].keys && p.keys.every(k => own[n].keys.includes(k)) : p.text === own[n].text))
+  return fits ? was : own
+}
+
+// stated are the parameters that a function has in the source of a side; null: it is not found.
+function stated (f, side) {
+  const text = (f.module.source || f.module)[side]
+  const d = defined(f, text)
+  if (d) return parameters('(' + d.cells.map(unhinted).filter(c => c.trim() !== 'this').join(',') + ')')
+  const arrow = f.owner || f.kind === 'new' ? null : new RegExp(`(?<![\\w$])${escaped(f.plain)}\\s*[=:]\\s*(?:async\\s+)?([\\w$]+)\\s*=>`).exec(text)
+  return arrow && parameters(arrow[1] + ' =>')
 }
 
 // parameters are those of the text of a function: names, defaults, keys.
@@ -320,6 +344,7 @@ async function plan (data) {
       const text = bare(f.text).trim()
       if (holds(was, text) && holds(now, text) && ![...private_].some(n => mentions(f.text, n))) continue
       f.at = parseInt(digest(f.key), 16)
+      f.params = shared(f)
       f.tests = data.tests.filter(t => mentions(t.base + t.head, f.plain) || imports(t, m).length > 0)
       out.push(f)
     }
@@ -422,6 +447,7 @@ class Input {
 // head, or stands there where it is not known which test calls, is no promise of the base any more.
 function given (f) {
   const out = new Map(), kept = new Map(), awaited = new Set()
+  const longer = (stated(f, 'head') || []).length > f.params.length && !f.params.some(p => p.rest)
   const own = t => f.module && f.expr === 'M' && !f.owner ? imports(t, f.module) : []
   for (const side of ['base', 'head']) {
     for (const t of f.tests) {
@@ -437,6 +463,7 @@ function given (f) {
             if (!made) continue
           } else if (m[1] && !imported(text, m[1].split('.')[0]) || !m[1] && !imported(text, m[2])) continue
           const i = new Input(made, f.kind === 'getter' ? [] : literals(text, m.index + m[0].length, env), side === 'base', false)
+          if (i.args.length > f.params.length && longer && f.kind !== 'getter') continue // the change's new parameters
           const key = i.text(f), around = enclosing(text, m.index), raises = /throw|reject|\btry\s*\{/i.test(around)
           // a name with a backslash, or with a place for what a row has, is not what the runner says
           const tests = [...around.matchAll(TEST)].map(t => t[2]).filter(name => !/[\\%$]/.test(name))
@@ -591,7 +618,7 @@ function * tuples (sizes) {
 // receivers are expressions for objects of the class of a method.
 function receivers (f, have, w) {
   const out = have.map(i => i.made)
-  const lists = constructed(f.owner.f).filter(p => p.value === undefined && !p.rest).map(p => values(p, '', [], w).list)
+  const lists = shared({ ...f.owner, module: f.module, kind: 'new' }).filter(p => p.value === undefined && !p.rest).map(p => values(p, '', [], w).list)
   let n = 0
   for (const at of tuples(lists.map(l => l.length))) {
     if (n++ === 6) break
@@ -800,7 +827,7 @@ function about (f, data) {
     const d = defined(f, f.module.source.head)
     line = d ? f.module.source.head.slice(0, d.at).split('\n').length : 1
   }
-  return { At: f.at, Name: f.name, Path: f.module.path, Line: line, Method: !!f.owner, Tested: tested, Touched: touched, Awaited: awaited, Sign: f.params.map(p => p.text).join(', ') }
+  return { At: f.at, Name: f.name, Path: f.module.path, Line: line, Method: !!f.owner, Tested: tested, Touched: touched, Awaited: awaited, Sign: f.params.map(p => (p.rest ? '...' : '') + (p.name ? 'x' : p.keys ? '{' + p.keys + '}' : p.text) + (p.value === undefined ? '' : '=')).join(', ') }
 }
 
 // pass makes all calls, or some, in processes that are started again where one ends. No function
