@@ -340,6 +340,7 @@ async function plan (data) {
     const all = functions(m, exports)
     const private_ = hidden(m, new Set(all.map(f => f.plain).concat(all.filter(f => f.owner).map(f => f.owner.name))))
     const was = bare(m.base), now = bare(m.head)
+    fields(m.head).filter(name => !mentions(m.base, name)).forEach(name => NEW.add(name))
     for (const f of all) {
       const text = bare(f.text).trim()
       if (holds(was, text) && holds(now, text) && ![...private_].some(n => mentions(f.text, n))) continue
@@ -664,7 +665,35 @@ function inputs (f) {
 
 // --- calling
 
+// NEW are the fields that objects of classes have with the change alone.
+const NEW = new Set()
+
+// fields are the names that a module gives to fields of objects.
+function fields (text) {
+  return [...bare(text).matchAll(/(?<![\w$])this\.([\w$]+)\s*=(?![=>])|^\s*(?:readonly\s+)?([\w$]+)\s*=(?![=>])/gm)].map(m => m[1] || m[2])
+}
+
+// without shows objects of classes as they are without their new fields.
+function without (v, seen = new Set()) {
+  if (!v || typeof v !== 'object' || seen.has(v) || seen.size > 500) return []
+  seen.add(v)
+  const proto = Object.getPrototypeOf(v), hidden = []
+  for (const [k, d] of Object.entries(Object.getOwnPropertyDescriptors(v))) {
+    if (!('value' in d) || !d.enumerable) continue
+    if (NEW.has(k) && d.configurable && proto && proto !== Object.prototype && !Array.isArray(v)) {
+      Object.defineProperty(v, k, { enumerable: false })
+      hidden.push(() => Object.defineProperty(v, k, { enumerable: true }))
+    } else hidden.push(...without(d.value, seen))
+  }
+  return hidden
+}
+
 function form (v) {
+  const hidden = NEW.size > 0 ? without(v) : []
+  try { return shown(v) } finally { hidden.forEach(show => show()) }
+}
+
+function shown (v) {
   let text = util.inspect(v, { depth: 6, sorted: true, breakLength: Infinity, compact: 10, maxArrayLength: WIDE, maxStringLength: 4000, getters: false })
   if (text.includes('\n    at ')) text = text.replace(/\n\s+at [^\n]*/g, '')
   return text.slice(0, LONG)
