@@ -155,8 +155,8 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 
 // MovedAsItIs says whether the file of a test of the base has another name on the head and the
 // same text, so that what runs there is the base's: in the same folder, or moved along with the
-// sources, as its relative imports would lead elsewhere. A module of Rust that becomes a crate has
-// all that it names in itself.
+// sources, as its relative imports would lead elsewhere. A module of Rust that becomes a crate with
+// its tests as they are has all that it names in itself.
 func (r *Reader) MovedAsItIs(id results.ID) bool {
 	if in, ok := r.module(results.Base, id); ok && r.becomesCrate(in.At) {
 		return true
@@ -168,11 +168,12 @@ func (r *Reader) MovedAsItIs(id results.ID) bool {
 	})
 }
 
-// becomesCrate says whether a source of the base is, as it stands, the whole of a program of tests
-// on the head.
+// becomesCrate says whether a source of the base is, with the tests that it has, the whole of a
+// program of tests on the head.
 func (r *Reader) becomesCrate(file string) bool {
 	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
-		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && rust.ByItself(r.readBase(file)) &&
+		return f.Status == change.Renamed && f.OldPath == file && rust.ByItself(r.readBase(file)) && rust.ByItself(r.readHead(f.Path)) &&
+			rust.SameTests(r.readBase(file), r.readHead(f.Path)) &&
 			slices.ContainsFunc(slices.Collect(maps.Keys(r.Suites[results.Head])), func(id results.ID) bool { return id.Package == f.Path && id.Test != "" })
 	})
 }

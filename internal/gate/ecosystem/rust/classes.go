@@ -187,6 +187,20 @@ func ByItself(src []byte) bool {
 	return !rustModuleLine.Match(src) && !rustElsewhere.Match(src)
 }
 
+// rustOwnAsserts are a source's own ways to say what a test's assertion is.
+var rustOwnAsserts = pattern.New(`\bmacro_rules!|\bassert\w*`)
+
+// SameTests says whether what a source has for tests alone is what another one has, of which the
+// rest brings no macro or assertion that this one has not.
+func SameTests(src, other []byte) bool {
+	ours, rest := rustModules(string(src))
+	theirs, others := rustModules(string(other))
+	count := func(parts []string) int {
+		return len(rustOwnAsserts.FindAllString(strings.Join(parts, ""), -1))
+	}
+	return slices.Equal(ours, theirs) && count(others) <= count(rest)
+}
+
 // rustNamed is the kind of an item and its name.
 func rustNamed(item string) (kind, name string) {
 	m := rustTests.FindStringSubmatch(item)

@@ -141,3 +141,24 @@ func TestByItself(t *testing.T) {
 		}
 	}
 }
+
+// What is compiled for tests alone is compared, and what could make its assertions mean something else.
+func TestSameTests(t *testing.T) {
+	t.Parallel()
+	const tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() { assert_eq!(super::two(), 2); }\n}\n"
+	const src = "pub fn two() -> u8 { 2 }\n" + tests
+	for other, want := range map[string]bool{
+		src: true,
+		"//! Numbers.\n\npub fn two() -> u8 { 1 + 1 }\n" + tests:                 true,
+		strings.Replace(src, "(), 2)", "(), 3)", 1):                              false,
+		"pub fn two() -> u8 { 2 }\n":                                             false,
+		"macro_rules! same { () => {} }\n" + src:                                 false,
+		"use other::lenient as assert_eq;\n" + src:                               false,
+		"#[cfg(test)]\nuse std::fmt;\n" + src:                                    false,
+		"fn check() { assert!(two() > 1); }\npub fn two() -> u8 { 2 }\n" + tests: false,
+	} {
+		if got := SameTests([]byte(src), []byte(other)); got != want {
+			t.Errorf("%q: %v", other, got)
+		}
+	}
+}
