@@ -460,7 +460,6 @@ func (b *builder) observations() {
 		{t.Unsettled, report.SeverityWarning, "fails with the change; the runs do not decide whether by chance"},
 		{t.Flaky, report.SeverityInfo, "is flaky: it passed and failed on the same code"},
 		{t.Skipped, report.SeverityWarning, "passes on base and is skipped with the change"},
-		{t.Removed, report.SeverityInfo, "is only on base: removed or renamed"},
 	} {
 		for i, k := range gate.Leaves(g.cases) {
 			if i == maxCases {

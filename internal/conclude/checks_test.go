@@ -42,7 +42,6 @@ func TestBuilder(t *testing.T) {
 				"warning :0 p TestC fails with the change; the runs do not decide whether by chance",
 				"info :0 p TestD is flaky: it passed and failed on the same code",
 				"warning :0 p TestE passes on base and is skipped with the change",
-				"info :0 p TestF is only on base: removed or renamed",
 			},
 		},
 		{
