@@ -74,7 +74,7 @@ type Plan struct {
 	ctors   []string
 	types   []string
 	errs    []string
-	opaque  []string
+	altered []altered
 	imports map[string]bool // of the package, on both sides
 	record  Recording
 
@@ -87,13 +87,14 @@ type Plan struct {
 type side struct {
 	fset    *token.FileSet
 	src     map[string][]byte
-	funcs   map[string]*declared   // by expression
-	named   map[string][]*declared // by the name without a receiver
-	names   []string               // of these, sorted
-	types   map[string]string      // text of declarations, by name
-	shapes  map[string]string      // of these and of those with type parameters
-	values  map[string]string      // of variables and constants
-	specs   map[string]ast.Node    // their declarations
+	funcs   map[string]*declared         // by expression
+	named   map[string][]*declared       // by the name without a receiver
+	names   []string                     // of these, sorted
+	types   map[string]string            // text of declarations, by name
+	shapes  map[string]string            // of these and of those with type parameters
+	fields  map[string]map[string]string // the types of their fields that are not embedded
+	values  map[string]string            // of variables and constants
+	specs   map[string]ast.Node          // their declarations
 	errs    map[string]bool
 	imports map[string]bool
 	tests   map[string]*declared
@@ -173,41 +174,51 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 			p.types = append(p.types, name)
 		}
 	}
-	p.opaque = reshaped(was, now)
+	p.altered = reshaped(was, now, "")
 	for name := range now.errs {
 		if was.errs[name] {
 			p.errs = append(p.errs, name)
 		}
 	}
-	for _, list := range []*[]string{&p.ctors, &p.types, &p.errs, &p.opaque} {
+	for _, list := range []*[]string{&p.ctors, &p.types, &p.errs} {
 		slices.Sort(*list)
 	}
 	p.surface(was, now)
 	return p, len(p.Functions)+len(p.gone) > 0
 }
 
-// reshaped are the types that both sides declare, each in its own way.
-func reshaped(was, now *side) []string {
-	var out []string
+// An altered is a type that both sides declare, each in its own way.
+type altered struct {
+	name   string
+	fields []string // the exported ones that are the same on both sides, sorted
+}
+
+// reshaped are the types that both sides declare otherwise, by their names with a prefix.
+func reshaped(was, now *side, prefix string) []altered {
+	var out []altered
 	for _, name := range slices.Sorted(maps.Keys(now.shapes)) {
 		if old := was.shapes[name]; old != "" && old != now.shapes[name] {
-			out = append(out, name)
+			a := altered{name: prefix + name}
+			for _, field := range slices.Sorted(maps.Keys(now.fields[name])) {
+				if ast.IsExported(field) && was.fields[name][field] == now.fields[name][field] {
+					a.fields = append(a.fields, field)
+				}
+			}
+			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// Beside takes the files of another package that the change alters, on both sides: contents of
-// types that it declares otherwise are not compared either.
+// Beside takes the files of another package that the change alters, on both sides: of types
+// that it declares otherwise what is the same on both is compared.
 func (p *Plan) Beside(importPath string, base, head map[string][]byte) {
 	was, ok1 := parse(base)
 	now, ok2 := parse(head)
 	if !ok1 || !ok2 {
 		return
 	}
-	for _, name := range reshaped(was, now) {
-		p.opaque = append(p.opaque, importPath+"."+name)
-	}
+	p.altered = append(p.altered, reshaped(was, now, importPath+".")...)
 }
 
 // function is what is known of one that changed.
@@ -357,7 +368,7 @@ func hasMethods(s *side, name string) bool {
 
 func parse(files map[string][]byte) (*side, bool) {
 	s := &side{
-		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, texts: map[string][]string{}, types: map[string]string{}, shapes: map[string]string{},
+		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, named: map[string][]*declared{}, units: map[string]map[string]bool{}, texts: map[string][]string{}, types: map[string]string{}, shapes: map[string]string{}, fields: map[string]map[string]string{},
 		values: map[string]string{}, specs: map[string]ast.Node{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -425,7 +436,7 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
-				s.shapes[spec.Name.Name] = s.tokens(spec)
+				s.shapes[spec.Name.Name], s.fields[spec.Name.Name] = s.tokens(spec), s.fieldsOf(spec.Type)
 				if spec.TypeParams == nil {
 					s.types[spec.Name.Name] = s.shapes[spec.Name.Name]
 				}
@@ -439,6 +450,19 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 			}
 		}
 	}
+}
+
+// fieldsOf are the types of a structure's fields by their names.
+func (s *side) fieldsOf(t ast.Expr) map[string]string {
+	out := map[string]string{}
+	if t, ok := t.(*ast.StructType); ok {
+		for _, f := range t.Fields.List {
+			for _, id := range f.Names {
+				out[id.Name] = s.tokens(f.Type)
+			}
+		}
+	}
+	return out
 }
 
 // unit keeps what a declaration of a test file mentions, and its words; methods of several

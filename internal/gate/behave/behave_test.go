@@ -713,7 +713,7 @@ func TestPlan(t *testing.T) {
 	base := `package p
 var limit = 3
 type T struct{ a int }
-type U struct{ b int }
+type U struct{ B, b int }
 func NewT() *T { return &T{1} }
 func same(a, b int) int { return a + b }
 func Changed(a, b int) int { return a + b }
@@ -727,7 +727,7 @@ func init() { limit = 4 }
 	head := `package p
 var limit = 5
 type T struct{ a int }
-type U struct{ b, c int }
+type U struct{ B, b, c int; D string }
 func NewT() *T { return &T{1} }
 func same(x,
 	y int) int { return a + b } // in other words
@@ -759,7 +759,7 @@ func TestChanged(t *testing.T) {
 	if diff := cmp.Diff([]string{"Many", "Signed"}, p.Resigned); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"U"}, p.opaque); diff != "" {
+	if diff := cmp.Diff([]altered{{name: "U", fields: []string{"B"}}}, p.altered, cmp.AllowUnexported(altered{})); diff != "" {
 		t.Error(diff)
 	}
 	if f := p.Functions[0]; len(f.given) != 1 || f.given[0].text() != "3, -4" || !f.given[0].base || !slices.Contains(f.Tested, "TestChanged") || len(f.Touched) > 0 {

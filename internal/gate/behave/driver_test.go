@@ -33,12 +33,12 @@ import (
 
 // A zzTable is what is called, and what inputs are made of. It is the same on both sides.
 type zzTable struct {
-	funcs  []zzFunc
-	ctors  []zzCtor
-	types  []interface{}    // pointers to nil of the package's types that have methods
-	errs   map[string]error // errors of the package that others look for
-	opaque []string         // types that the change declares otherwise: their contents cannot be compared
-	known  []zzKnown        // values of types that cannot be made of their parts
+	funcs   []zzFunc
+	ctors   []zzCtor
+	types   []interface{}       // pointers to nil of the package's types that have methods
+	errs    map[string]error    // errors of the package that others look for
+	altered map[string][]string // types that the change declares otherwise, and the fields that can be compared
+	known   []zzKnown           // values of types that cannot be made of their parts
 }
 
 type zzFunc struct {
@@ -533,7 +533,7 @@ func (m *zzMaker) structs(t reflect.Type, deep int) []zzValue {
 	out := []zzValue{m.zero(t)}
 	var fields []int
 	var lists [][]zzValue
-	for i := 0; i < t.NumField(); i++ {
+	for _, i := range m.fields(t) {
 		f := t.Field(i)
 		if f.PkgPath != "" && f.PkgPath != zzPkgPath() || f.Name == "_" {
 			continue
@@ -560,6 +560,24 @@ func (m *zzMaker) structs(t reflect.Type, deep int) []zzValue {
 			}
 			return v
 		}})
+	}
+	return out
+}
+
+// fields are those of a structure, as they stand; of one that the change declares otherwise
+// what is the same on both sides.
+func (m *zzMaker) fields(t reflect.Type) []int {
+	var out []int
+	if shared, ok := m.t.altered[zzTypeKey(t)]; ok && t.Name() != "" {
+		for _, name := range shared {
+			if f, ok := t.FieldByName(name); ok && len(f.Index) == 1 {
+				out = append(out, f.Index[0])
+			}
+		}
+		return out
+	}
+	for i := 0; i < t.NumField(); i++ {
+		out = append(out, i)
 	}
 	return out
 }
@@ -997,19 +1015,17 @@ func zzTypeKey(t reflect.Type) string {
 // --- what can be seen of values
 
 type zzFormer struct {
-	b      strings.Builder
-	opaque map[string]bool
-	soft   bool // without the words of errors, and nil as what is empty
-	seen   map[unsafe.Pointer]bool
+	b       strings.Builder
+	altered map[string][]string
+	soft    bool // without the words of errors, and nil as what is empty
+	seen    map[unsafe.Pointer]bool
 }
 
 // zzForm is what can be seen of a value, the same for what is the same.
 func zzForm(v reflect.Value, t *zzTable, soft bool) string {
-	f := &zzFormer{soft: soft, seen: map[unsafe.Pointer]bool{}, opaque: map[string]bool{}}
+	f := &zzFormer{soft: soft, seen: map[unsafe.Pointer]bool{}}
 	if t != nil {
-		for _, name := range t.opaque {
-			f.opaque[name] = true
-		}
+		f.altered = t.altered
 	}
 	f.form(v, t, 0)
 	return f.b.String()
@@ -1025,8 +1041,14 @@ func (f *zzFormer) form(v reflect.Value, t *zzTable, deep int) {
 		return
 	}
 	v = zzOpen(v)
-	if v.Type().Name() != "" && f.opaque[zzTypeKey(v.Type())] {
-		f.b.WriteString(v.Type().Name() + "{…}")
+	if fields, ok := f.altered[zzTypeKey(v.Type())]; ok && v.Type().Name() != "" {
+		f.b.WriteString(v.Type().Name() + "{")
+		for _, name := range fields {
+			f.b.WriteString(name + ":")
+			f.form(v.FieldByName(name), t, deep+1)
+			f.b.WriteString(" ")
+		}
+		f.b.WriteString("…}")
 		return
 	}
 	if v.CanInterface() && f.special(v, t) {
@@ -1144,7 +1166,7 @@ func (f *zzFormer) pairs(v reflect.Value, t *zzTable, deep int) {
 		return
 	}
 	of := func(v reflect.Value) string {
-		one := &zzFormer{soft: f.soft, seen: f.seen, opaque: f.opaque}
+		one := &zzFormer{soft: f.soft, seen: f.seen, altered: f.altered}
 		one.form(v, t, deep+1)
 		return one.b.String()
 	}
@@ -1512,12 +1534,8 @@ func (w *zzWriter) code(v reflect.Value, deep int) interface{} {
 // not: the change declares them differently.
 func (w *zzWriter) special(v reflect.Value) (interface{}, bool) {
 	t := v.Type()
-	if t.Name() != "" {
-		for _, key := range w.t.opaque {
-			if key == zzTypeKey(t) {
-				panic(zzUnfit{})
-			}
-		}
+	if _, ok := w.t.altered[zzTypeKey(t)]; ok && t.Name() != "" {
+		panic(zzUnfit{})
 	}
 	switch {
 	case zzUnlocked(t):
@@ -2084,6 +2102,9 @@ func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
 				is = fmt.Sprintf("math.IsInf(float64(%s), %+d)", name, map[bool]int{true: 1, false: -1}[x > 0])
 			}
 			check = "if !" + is + " {\n\tt.Errorf(\"got %v\", " + name + ")\n}"
+		case r.Type().Name() != "" && t.altered[zzTypeKey(r.Type())] != nil:
+			check = zzCheckFields(name, r, t.altered[zzTypeKey(r.Type())])
+		case zzHoldsAltered(r.Type(), t, 0):
 		default:
 			if want, ok := zzSource(r); ok && (r.Kind() == reflect.String || r.Kind() <= reflect.Float64 && r.Kind() != reflect.Uintptr && r.Kind() != reflect.Invalid) {
 				check = "if want := " + want + "; " + name + " != want {\n\tt.Errorf(\"got %v, want %v\", " + name + ", want)\n}"
@@ -2103,6 +2124,39 @@ func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
 		assign = " = "
 	}
 	return append(append(out, strings.Join(names, ", ")+assign+call), checks...)
+}
+
+// zzHoldsAltered says whether values of a type have in them what the change declares otherwise,
+// so that no literal holds for both sides.
+func zzHoldsAltered(of reflect.Type, t *zzTable, deep int) bool {
+	if _, ok := t.altered[zzTypeKey(of)]; ok && of.Name() != "" || deep > zzFormDeep {
+		return true
+	}
+	switch of.Kind() {
+	case reflect.Map:
+		return zzHoldsAltered(of.Key(), t, deep+1) || zzHoldsAltered(of.Elem(), t, deep+1)
+	case reflect.Slice, reflect.Array:
+		return zzHoldsAltered(of.Elem(), t, deep+1)
+	case reflect.Struct:
+		for i := 0; i < of.NumField(); i++ {
+			if zzHoldsAltered(of.Field(i).Type, t, deep+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// zzCheckFields writes what fields of a structure are.
+func zzCheckFields(name string, v reflect.Value, fields []string) string {
+	var checks []string
+	for _, field := range fields {
+		if want, ok := zzSource(v.FieldByName(field)); ok {
+			got := name + "." + field
+			checks = append(checks, "if want := ("+want+"); !reflect.DeepEqual("+got+", want) {\n\tt.Errorf(\"got %#v, want %#v\", "+got+", want)\n}")
+		}
+	}
+	return strings.Join(checks, "\n")
 }
 
 // zzSource is a value as Go writes it, where it can.

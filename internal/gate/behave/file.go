@@ -81,7 +81,11 @@ func (p Plan) File(test string) string {
 	for _, e := range p.errs {
 		fmt.Fprintf(&b, "%q: %s, ", e, e)
 	}
-	fmt.Fprintf(&b, "},\n\t\topaque: []string{%s},\n\t\tknown: []zzKnown{%s},\n\t}\n}\n", quoteAll(p.opaque), values.String())
+	b.WriteString("},\n\t\taltered: map[string][]string{")
+	for _, a := range p.altered {
+		fmt.Fprintf(&b, "%q: {%s}, ", a.name, quoteAll(a.fields))
+	}
+	fmt.Fprintf(&b, "},\n\t\tknown: []zzKnown{%s},\n\t}\n}\n", values.String())
 	return b.String()
 }
 
