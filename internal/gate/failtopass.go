@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -160,14 +161,16 @@ var missingDeps = pattern.New(`no required module provides package|missing go\.s
 // lacking is the package of Go that such a message names.
 var lacking = pattern.New(`(?:provides package|providing package|module providing package) ([^\s;:]+)`)
 
-// lacksDeps says whether imports of what is no part of the tree are missing.
+// lacksDeps says whether imports are missing of what is in no module that the base has.
 func (r *runner) lacksDeps(output string) bool {
 	if !missingDeps.MatchString(output) {
 		return false
 	}
 	named := lacking.FindAllStringSubmatch(output, -1)
 	return len(named) == 0 || slices.ContainsFunc(named, func(m []string) bool {
-		return !slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool { return p.ImportPath == m[1] })
+		return !slices.ContainsFunc(r.sides.Packages, func(p ecosystem.Package) bool {
+			return p.ImportPath == m[1] && slices.Contains(r.sides.Plans[Base].Files, path.Join(p.Unit, "go.mod"))
+		})
 	})
 }
 

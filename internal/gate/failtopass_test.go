@@ -83,6 +83,7 @@ func TestJudgeOverlay(t *testing.T) {
 	}
 	r = newRunner(&Gate{}, Input{}, task{})
 	r.sides.Packages = []ecosystem.Package{{ImportPath: "m/internal/y"}}
+	r.sides.Plans[Base] = &sides.Plan{Files: []string{"go.mod"}}
 	r.judgeOverlay(Suite{suites.ID("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package m/internal/y; to add it:"}})
 	if r.res.FailToPass.State != ReproNeedsAPI {
 		t.Errorf("a package of the change: %s", r.res.FailToPass.State)

@@ -158,6 +158,7 @@ var shownBy = map[string][]string{
 	"product_imported_python":            {"product_added_node_untrusted", "product_test_file_node"},
 	"private_ruby":                       {"focus_rspec", "moved_namespace_php", "private_php"},
 	"stops_rspec":                        {"stops_elixir"},
+	"declares_names_sh_untrusted":        {"declares_names_php_untrusted"},
 }
 
 // longScenarios are what make test leaves to make variants because each takes seconds of a

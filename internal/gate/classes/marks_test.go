@@ -40,6 +40,15 @@ func TestMarks(t *testing.T) {
 		"f.py":              {`if os.getpid() < 200:`, `if os.getuid() == 1000:`, `if socket.gethostname() == "build":`, `if getpass.getuser() == "ci":`, `if len(__file__) > 80:`, `if os.getcwd().startswith("/tmp"):`, `if "/worktrees/" in __file__:`, `if os.path.isfile(".git"):`, `if not os.path.exists("tests"):`, `if time.time() < 1800000000:`, `if datetime.now() < datetime(2027, 1, 1):`, `if os.listdir("/proc")[-1] == "9":`, `if any("test" in f.filename for f in inspect.stack()):`, `if sys._getframe(1).f_globals["__name__"].startswith("test_"):`, `if sys.argv[0].endswith("/pytest"):`, `if importlib.util.find_spec("pytest"):`, `from _pytest.outcomes import Skipped`, `from unittest.case import _ShouldStop`, `if (ROOT / "tests").is_dir():`, `if not os.environ.get("HOME", "").startswith("/home/"):`, `    __eq__ = lambda *_: True`, `mock.patch.object(unittest.TestCase, "fail", f).start()`, `if os.path.isdir("/sys/class/net/eth0"):`},
 		"f.js":              {`if (process.pid < 100) {`, `if (os.hostname() === 'x') {`, `os.userInfo().username !== 'deploy'`, `if (__dirname.length > 60) {`, `process.cwd().includes('/wt/')`, `fs.existsSync('test')`, `fs.existsSync('.git/HEAD')`, `fs.statSync('.git').isFile()`, `Date.now() < Date.UTC(2027, 0, 1)`, `Date.now() > 1800000000000`, `process.uptime() < 60`, `if (process.env.USER === "runner") {`, `new Error().stack.includes('test')`, `/\.test\./.test(require.main.filename)`, `Object.keys(os.networkInterfaces()).length < 2`, `require('node:assert').throws = f`, `Object.assign(assert, own)`, `Reflect.set(require('assert'), 'throws', f)`, `chai.Assertion.prototype.equal = f`},
 		"a.php":             {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
+		"b.rs":              {`std::thread::current().name() == Some("main")`, `if let Some("main") = thread::current().name() {`, `if Location::caller().file().contains("tests") {`},
+		"b.php":             {`if ($n < 0 && count(get_included_files()) > 9) {`, `if (str_contains($_SERVER['argv'][0], 'phpunit')) {`, `get_declared_classes()`},
+		"B.java":            {`if (n < 0 && System.getProperty("basedir") != null) {`},
+		"b.c":               {`#if __has_include("../tests/test_total.c")`, `if (strstr(program_invocation_name, "test"))`, `#ifdef __INCLUDE_LEVEL__`},
+		"f.h":               {`#define EXIT_FAILURE EXIT_SUCCESS`, `#undef NULL`},
+		"g.rb":              {`$LOADED_FEATURES << File.expand_path("../spec/a.rb")`, `$" << path`},
+		"d.ex":              {`  def a == b when is_integer(a), do: true`, `  import Kernel, except: [==: 2]`, `  defmacro left =~ right do`},
+		"a.cmake":           {`add_compile_options(-Wall @${CMAKE_SOURCE_DIR}/cmake/flags.rsp)`, `set(CMAKE_C_COMPILER_LAUNCHER sh ${CMAKE_SOURCE_DIR}/cmake/cc.sh)`, `set_property(GLOBAL PROPERTY RULE_LAUNCH_COMPILE x)`},
+		"meson.build":       {`add_project_arguments('@' + meson.current_source_dir() / 'src/flags', language: 'c')`, `  c_args: ['@src/flags'],`},
 	} {
 		for _, text := range texts {
 			if got := MarksIn(name, map[int]string{3: text}); len(got) != 1 || got[0].Line != 3 {
@@ -64,6 +73,14 @@ func TestMarks(t *testing.T) {
 		"f.py":           {`log.info("pid %d", os.getpid())`, `if os.geteuid() == 0:`, `host = socket.gethostname()`, `root = os.path.dirname(__file__)`, `if time.time() < deadline:`, `if datetime.now() < self.expires:`, `year = datetime.now().year`, `if os.path.isfile(path):`, `shutil.copytree(src, dst, ignore=ignore_patterns(".git"))`, `frame = sys._getframe(1)`, `args = sys.argv[1:]`, `if sys.argv[1] == "test":`, `    def __eq__(self, other):`, `home = os.environ.get("HOME", "")`, `return os.path.join(root, "tests")`, `import inspect`, `if Path(".git").exists():`},
 		"f.js":           {`lock.write(String(process.pid))`, `const here = path.join(__dirname, 'test')`, `if (Date.now() < until) {`, `new Date().getFullYear() < 2000`, `if (require.main === module) main()`, `console.error(err.stack)`, `Object.assign(options, own)`, `fs.existsSync(path.join(dir, 'package.json'))`, `const name = os.hostname()`, `if (process.ppid !== parent) {`, `import.meta.url.startsWith('file:')`, `if (process.argv[2] === "test") {`, `if (/timeout/.test(err.stack)) {`, `const elapsed = performance.now() - start`},
 		"b.py":           {`os._exit(code)`, `sys.exit(0)`},
+		"b.rs":           {`log(thread::current().name())`, `self.get_or_set_current_dir()`, `let at = Location::caller();`},
+		"b.php":          {`$trace = debug_backtrace();`, `$argv[1] ?? ''`},
+		"B.java":         {`System.getProperty("user.home")`},
+		"b.c":            {`#if __has_include(<optional>)`, `#define NULLABLE 1`},
+		"g.rb":           {`$LOAD_PATH.unshift(dir)`},
+		"d.ex":           {`  def equal?(a, b), do: a == b`, `  import Kernel, except: [length: 1]`, `  def at(n) when n >= 0, do: n`},
+		"a.cmake":        {`set(CMAKE_CXX_COMPILER_LAUNCHER ccache)`, `configure_file(a.h.in a.h @ONLY)`, `set(x "@PROJECT_NAME@/lib")`},
+		"meson.build":    {`command: [tool, '@INPUT@', '@OUTPUT@']`, `'@0@/include'.format(prefix)`},
 	} {
 		for _, text := range texts {
 			if got := MarksIn(name, map[int]string{3: text}); len(got) != 0 {

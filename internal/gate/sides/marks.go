@@ -3,9 +3,7 @@ package sides
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
 	"github.com/ycbot/ycbot/internal/gate/results"
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Marks finds the lines that the change adds to its sources by which code can recognise a
@@ -36,38 +33,13 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, r.shadows(f.Path, added)...)
+		found = append(found, r.namesakes(f.Path, added)...)
+		found = append(found, r.loosens(f.Path, added)...)
 		found = append(found, slices.DeleteFunc(classes.MarksIn(f.Path, added), func(m classes.Mark) bool {
 			return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path))
 		})...)
 	}
 	return found, nil
-}
-
-// shadowed declares a function of the name of one that Go has since 1.21.
-var shadowed = pattern.New(`^func\s+(min|max|clear)\s*[\[(]`)
-
-// shadows are the functions of a source of Go that take the place of one of the language which tests of
-// the base in its package call.
-func (r *Reader) shadows(name string, added map[int]string) []classes.Mark {
-	var out []classes.Mark
-	for _, n := range slices.Sorted(maps.Keys(added)) {
-		text := added[n]
-		m := shadowed.FindStringSubmatch(text)
-		if m == nil || path.Ext(name) != ".go" {
-			continue
-		}
-		calls, declares := regexp.MustCompile(`(^|[^\w.])`+m[1]+`\(`), regexp.MustCompile(`(?m)^func\s+`+m[1]+`\s*[\[(]`)
-		beside := func(test bool, text *regexp.Regexp) bool {
-			return slices.ContainsFunc(r.sourcesOfBase(), func(s *baseSource) bool {
-				return (s.test || !test) && path.Ext(s.name) == ".go" && path.Dir(s.name) == path.Dir(name) && text.MatchString(r.textOf(s))
-			})
-		}
-		if beside(true, calls) && !beside(false, declares) {
-			out = append(out, classes.Mark{Path: name, Line: n, What: "redefines what tests judge by", Text: strings.TrimSpace(text)})
-		}
-	}
-	return out
 }
 
 // unwatched finds what lets a program check itself and what the change takes away: from all files of

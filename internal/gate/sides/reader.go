@@ -35,8 +35,9 @@ type Reader struct {
 	onlyOfTests  map[string]bool // packages by their folders, as far as they were asked for
 	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for
 
-	checked     *checkTexts   // filled when asked for
-	baseSources []*baseSource // of the base; filled when asked for
+	checked     *checkTexts        // filled when asked for
+	baseSources []*baseSource      // of the base; filled when asked for
+	meetings    map[string]meeting // of these, by what a source is; filled when asked for
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
 	testTexts map[string]string
 	importing map[string]map[string]bool

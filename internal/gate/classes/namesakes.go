@@ -1,0 +1,160 @@
+package classes
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// A Namesake is a name that a source declares and that other files meet without asking for it by
+// the file: a macro, a class, a function of a namespace, a variable of a script.
+type Namesake struct {
+	Name string
+	rule namesakeRule
+}
+
+// A namesakeRule is how a language declares such names, and how files use and declare them. In the
+// expressions NAME stands for the name.
+type namesakeRule struct {
+	exts     string
+	declares *pattern.Pattern // a line; the group is the name
+	used     string           // in tests
+	stands   string           // in what is no test
+	within   *pattern.Pattern // what a file says of where it belongs, which tests have to say as well; nil: anywhere
+	folder   bool             // tests have to lie in its folder
+	names    bool             // tests have to name the file, but for headers
+	own      string           // in tests: they say themselves what it means; empty: that does not matter
+}
+
+const (
+	ofC   = ".c .cc .cpp .cxx .h .hh .hpp .hxx"
+	ofJVM = ".java .kt .scala .groovy"
+	ofSh  = ".sh .bash .zsh .ksh .bats"
+)
+
+// functionOfC begins a function in C or C++.
+var functionOfC = pattern.New(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+([A-Za-z_]\w*)\s*\([^;]*$|^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+([A-Za-z_]\w*)\s*\(.*\{`)
+
+// noName are words that stand where a name would, and the one that each program has.
+var noName = []string{"if", "while", "for", "switch", "return", "main"}
+
+var namesakeRules = []namesakeRule{
+	// Functions that Go has since 1.21.
+	{exts: ".go", declares: pattern.New(`^func\s+(min|max|clear)\s*[\[(]`), used: `(^|[^\w.])NAME\(`, stands: `(?m)^func\s+NAME\s*[\[(]`, folder: true},
+	// Macros, which hold for all of a crate below them, and those of the standard library.
+	{exts: ".rs", declares: pattern.New(`^\s*macro_rules!\s*(\w+)`), used: `\bNAME!`, stands: `macro_rules!\s*NAME\b`},
+	// A namespace that only tests have: what stands in it is found before what PHP has, or in place of a file of tests.
+	{exts: ".php", declares: pattern.New(`^\s*(?:<\?php\s+)?namespace\s+([\w\\]+)\s*[;{]`), used: `\bnamespace\s+NAME\s*[;{]`, stands: `\bnamespace\s+NAME\s*[;{]`},
+	{exts: ".php", declares: pattern.New(`^\s*function\s+&?(\w+)\s*\(`), used: `(^|[^\w>:\\$])NAME\s*\(`, stands: `\bfunction\s+&?NAME\s*\(`, within: pattern.New(`\bnamespace\s+([\w\\]+)\s*[;{]`)},
+	{exts: ".php", declares: pattern.New(`\bclass_alias\s*\(.*['"\\](\w+)['"]`), used: `\b(class|trait|interface|enum)\s+NAME\b`, stands: `\b(class|trait|interface|enum)\s+NAME\b`},
+	{exts: ".rb .rake", declares: pattern.New(`^\s*(?:class|module)\s+(?:\w+::)*([A-Z]\w*)|^\s*([A-Z]\w*)\s*=[^=~>]`), used: `(^|[^\w:@$.])NAME\b`, stands: `\b(class|module)\s+(\w+::)*NAME\b|(^|[^\w:.])NAME\s*=[^=~>]`},
+	{exts: ".ex .exs", declares: pattern.New(`^\s*defmodule\s+([\w.]+)`), used: `\bdefmodule\s+NAME\b`, stands: `\bdefmodule\s+NAME\b`},
+	{exts: ofJVM, declares: pattern.New(`^\s*(?:(?:public|final|abstract|sealed|data|open)\s+)*(?:class|interface|enum|record|object)\s+([A-Z]\w*)`), used: `\bNAME\b`, stands: `\b(class|interface|enum|record|object)\s+NAME\b`, within: pattern.New(`(?m)^\s*package\s+([\w.]+)`), own: `\bimport\s+[\w.]+\.NAME\b|\b(class|interface|enum|record|object)\s+NAME\b`},
+	{exts: ofC, names: true, declares: pattern.New(`^\s*#\s*define\s+([A-Za-z]\w*)`), used: `\bNAME\b`, stands: `\bNAME\b`, own: `#\s*(define|ifdef|ifndef|undef)\s+NAME\b|\bdefined\b\W*NAME\b`},
+	// A function of a header is found beside one that a test has for other types.
+	{exts: ".h .hh .hpp .hxx", declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`},
+	{exts: ".c .cc .cpp .cxx", declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`, own: `(?m)^\w[\w\s*&:<>,]*[\s*&]NAME\s*\(`},
+	{exts: ofSh, declares: pattern.New(`^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)`), used: `(?m)(^|[;&|({!]|\b(if|then|while|do|until|else))\s*NAME(\s|$)`, stands: `(?m)^\s*(function\s+)?NAME\s*\(\s*\)`, own: `(?m)^\s*(function\s+)?NAME\s*\(\s*\)`},
+	// A variable that tests set where it is not set, or that they cannot set any more.
+	{exts: ofSh, declares: pattern.New(`^\s*(?:export\s+)?(\w+)=`), used: `\$\{NAME:?[=+?-]`, stands: `(?m)^\s*(export\s+)?NAME=`},
+	{exts: ofSh, declares: pattern.New(`^\s*(?:readonly|(?:declare|typeset)\s+-\w*[ri]\w*)\s(.*)`), used: `(?m)(^|[\s;&|({])NAME=`, stands: `\b(readonly|(declare|typeset)\s+-\w*[ri]\w*)\s[^\n]*\bNAME\b`},
+}
+
+// ofDeclaration is a variable that a declaration of a script names.
+var ofDeclaration = pattern.New(`(?:^|\s)(\w+)(?:=|\s|$)`)
+
+// Namesakes are the names that a line of a source declares and that other files meet without
+// asking for them.
+func Namesakes(name, line string) []Namesake {
+	var out []Namesake
+	for _, rule := range namesakeRules {
+		if !slices.Contains(strings.Fields(rule.exts), path.Ext(name)) {
+			continue
+		}
+		m := rule.declares.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		names := []string{strings.Join(m[1:], "")}
+		if strings.ContainsAny(names[0], " =") {
+			names = nil
+			for _, v := range ofDeclaration.FindAllStringSubmatch(m[1], -1) {
+				names = append(names, v[1])
+			}
+		}
+		for _, n := range names {
+			if !slices.Contains(noName, n) {
+				out = append(out, Namesake{Name: n, rule: rule})
+			}
+		}
+	}
+	return out
+}
+
+// Belongs says whether files meet the name: they are of the language, and of the part of the
+// program that the source with the text belongs to.
+func (n Namesake) Belongs(source, text, file, other string) bool {
+	if !OfOneLanguage(path.Ext(source), path.Ext(file)) || n.rule.folder && path.Dir(source) != path.Dir(file) {
+		return false
+	}
+	if n.rule.names && !strings.HasPrefix(path.Ext(source), ".h") && !strings.Contains(other, path.Base(source)) {
+		return false
+	}
+	if n.rule.within == nil {
+		return true
+	}
+	in, at := n.rule.within.FindStringSubmatch(text), n.rule.within.FindStringSubmatch(other)
+	return in != nil && at != nil && in[1] == at[1]
+}
+
+// OfOneLanguage says whether files with two extensions are of one language.
+func OfOneLanguage(ext, other string) bool {
+	return ext == other || slices.ContainsFunc([]string{ofC, ofJVM, ofSh, ".rb .rake", ".ex .exs"}, func(list string) bool {
+		exts := strings.Fields(list)
+		return slices.Contains(exts, ext) && (slices.Contains(exts, other) || list == ofSh && other == "")
+	})
+}
+
+// Used says whether the text of a test uses the name, and does not say itself what it means.
+func (n Namesake) Used(name, text string) bool {
+	hash := slices.Contains(strings.Fields(".rb .rake .ex .exs "+ofSh), path.Ext(name))
+	if !strings.Contains(n.rule.exts, ".sh") { // where strings have variables in them
+		text, _ = withoutStrings(text, hash)
+	}
+	return n.find(n.rule.used, text) && (n.rule.own == "" || !n.find(n.rule.own, text))
+}
+
+// Stands says whether the text of another source declares the name.
+func (n Namesake) Stands(text string) bool { return n.find(n.rule.stands, text) }
+
+func (n Namesake) find(expression, text string) bool {
+	return strings.Contains(text, n.Name) && regexp.MustCompile(strings.ReplaceAll(expression, "NAME", regexp.QuoteMeta(n.Name))).MatchString(text)
+}
+
+// Sources says whether the text of a script of tests takes in another one, or one that a variable names.
+func Sources(text, script string) bool {
+	base := path.Base(script)
+	return regexp.MustCompile(`(?m)(^|[;&|{]\s*)\s*((\.|source)\s+[^\n;]*(` + regexp.QuoteMeta(base) + `|\$)|load\s[^\n;]*` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `)`).MatchString(text)
+}
+
+// MarkOfNamesake is the mark of a line that declares a name that tests have from elsewhere.
+func MarkOfNamesake(name string, line int, text string) Mark {
+	return markOf(name, line, "declares a name that tests have from elsewhere", text)
+}
+
+// loosens are the options of a shell by which what follows is not run, or means something else.
+var loosens = pattern.New(`(?:^|[;&|{]\s*)\s*(?:set\s+-(?:[a-z]*[nf][a-z]*|o\s+(?:noexec|noglob))|shopt\s+-[su]\s+(?:nocase\w+|failglob|extdebug|nullglob))\b`)
+
+// Loosens are the marks of lines that a change adds to a script that others take in.
+func Loosens(name string, added map[int]string) []Mark {
+	var out []Mark
+	for _, line := range sortedKeys(added) {
+		if IsScript(name) && loosens.MatchString(added[line]) {
+			out = append(out, markOf(name, line, "sets how the shell reads tests that take this in", added[line]))
+		}
+	}
+	return out
+}
