@@ -3,13 +3,14 @@ package sides
 import (
 	"maps"
 	"path"
-	"regexp"
+
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // namesakes are the lines of a source by which what tests of the base use means something else:
@@ -42,7 +43,7 @@ type meeting struct {
 	others []*baseSource
 }
 
-var word = regexp.MustCompile(`\w+`)
+var word = pattern.New(`\w+`)
 
 // lastWord is what is looked up of a name with parts.
 func lastWord(name string) string {
