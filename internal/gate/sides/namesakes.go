@@ -3,7 +3,6 @@ package sides
 import (
 	"maps"
 	"path"
-
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
