@@ -141,7 +141,7 @@ func byEnding() map[string]language {
 	elixir := language{
 		line: []string{"#"}, quotes: []string{`"""`, `"`, `'`}, rules: rules(words,
 			rule{pattern.New(`^\s*(if|unless) \S`), "negated condition", swap("if", "unless"), false}),
-		quiet: pattern.New(`^\s*(import|alias|use|require|@|raise|defmodule)|\b(IO\.|Logger\.)`),
+		quiet: pattern.New(`^\s*(import|alias|use|require|@|raise|defmodule|def\w*\s+\w+\s+[-+*/=<>!~|&^]+\s)|\b(IO\.|Logger\.)`),
 	}
 	php := language{line: []string{"//", "#"}, block: slashes.block, quotes: slashes.quotes, quiet: slashes.quiet}
 	php.rules = rules(counting, leaving, braced, returning("null"))

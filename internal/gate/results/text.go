@@ -81,7 +81,7 @@ func Environment(output string) string {
 // not why they end.
 var (
 	logged    = pattern.New(`^.{0,60}?(?:^|[\s:|\]\[])(?:ERROR|FATAL)(?:[\s:|\]].*\S)`)
-	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|PHP (?:fatal|parse) error:|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b|^(?:make(?:\[\d+\])?|\S+:\d+): \*\*\* \S|: undefined reference to .`)
+	complaint = pattern.New("^\\S+:\\d+:in [`'].+': \\S|" + `^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|PHP (?:fatal|parse) error:|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b|^(?:make(?:\[\d+\])?|\S+:\d+): \*\*\* \S|: undefined reference to .`)
 	frame     = pattern.New(`^\s*(?:at .*|from \S+:\d+:in\b.*|File ".*", line \d+.*|\^+|~+|\W*|ERROR|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: (?:\*\*\* (?:\[|Waiting ).*|(?:Entering|Leaving) directory .*|Target .* not remade because of errors\.)|go (?:get \S+|mod tidy))$`)
 	// announced is a line of CMake, jest, Maven or pytest behind which the message stands in the next.
 	announced = pattern.New(`^(?:(?:CMake Error(?: at .*)?|● Validation Error|(?:\[ERROR\] )+.*):|_+ ERROR collecting .+ _+)$`)

@@ -17,6 +17,7 @@ func TestFailureLine(t *testing.T) {
 		"python":      {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
 		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
 		"node's code": {"TypeError [ERR_INVALID_ARG]: bad flag\n    at x (y:1:2)\n", "TypeError [ERR_INVALID_ARG]: bad flag"},
+		"ruby":        {"lib/a.rb:4:in `block in grep': undefined method `delete' for :a:Symbol (NoMethodError)\n    from lib/a.rb:4:in `grep'\nRun options: --seed 1\n\n# Running:\n", "lib/a.rb:4:in `block in grep': undefined method `delete' for :a:Symbol (NoMethodError)"},
 		"npm":         {"npm error code ENOENT\nnpm error path /package.json\n", "npm error code ENOENT"},
 		"npm's words": {"npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\nnpm error A complete log of this run can be found in: /x.log\n", "npm error ERESOLVE unable to resolve dependency tree"},
 		"pip": {"  error: subprocess-exited-with-error\n  \n  × pip subprocess to install build dependencies did not run successfully.\n  │ exit code: 1\n  ╰─> [3 lines of output]\n" +
