@@ -23,7 +23,7 @@ class Fn:
         self.name = owner + "." + node.name if owner else node.name
         body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
         self.body = "".join(ast.dump(n) for n in body)
-        self.head = ast.dump(node.args) + "".join(ast.dump(d) for d in node.decorator_list)
+        self.head = ast.dump(node.args) + type(node).__name__ + "".join(ast.dump(d) for d in node.decorator_list)
         self.names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 
     def parameters(self):
