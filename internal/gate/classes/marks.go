@@ -91,7 +91,7 @@ var markRules = []markRule{
 	{buildFiles, "compiles with a program of the tree", pattern.New(`(?i)\w+_LAUNCHER\b[^#\n]*(\w_(SOURCE|LIST)_DIR|\.(sh|py)\b|["'\s(](ba|da)?sh\b)|\bRULE_LAUNCH_(COMPILE|LINK)\b`)},
 	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},
 	{".java .kt .kts .scala .groovy", "takes assertions, or the tests, away", pattern.New(`set(Default|Class|Package)AssertionStatus\s*\(|clearAssertionStatus\s*\(`)},
-	{".h .hh .hpp .hxx", "redefines what tests judge by", pattern.New(`#\s*(define|undef)\s+(EXIT_(FAILURE|SUCCESS)|NULL|true|false|bool)\b`)},
+	{headers, "redefines what tests judge by", pattern.New(`#\s*(define|undef)\s+(EXIT_(FAILURE|SUCCESS)|NULL|true|false|bool)\b`)},
 	{ofC, "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main|(str|mem|wcs)n?(case)?cmp|abort|exit|_Exit)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{ofC, "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},

@@ -30,9 +30,10 @@ type namesakeRule struct {
 }
 
 const (
-	ofC   = ".c .cc .cpp .cxx .h .hh .hpp .hxx"
-	ofJVM = ".java .kt .scala .groovy"
-	ofSh  = ".sh .bash .zsh .ksh .bats"
+	headers = ".h .hh .hpp .hxx"
+	ofC     = ".c .cc .cpp .cxx " + headers
+	ofJVM   = ".java .kt .scala .groovy"
+	ofSh    = ".sh .bash .zsh .ksh .bats"
 )
 
 // functionOfC begins a function in C or C++.
@@ -55,7 +56,7 @@ var namesakeRules = []namesakeRule{
 	{exts: ofJVM, declares: pattern.New(`^\s*(?:(?:public|final|abstract|sealed|data|open)\s+)*(?:class|interface|enum|record|object)\s+([A-Z]\w*)`), used: `\bNAME\b`, stands: `\b(class|interface|enum|record|object)\s+NAME\b`, within: pattern.New(`(?m)^\s*package\s+([\w.]+)`), own: `\bimport\s+[\w.]+\.NAME\b|\b(class|interface|enum|record|object)\s+NAME\b`},
 	{exts: ofC, names: true, declares: pattern.New(`^\s*#\s*define\s+([A-Za-z]\w*)`), used: `\bNAME\b`, stands: `\bNAME\b`, own: `#\s*(define|ifdef|ifndef|undef)\s+NAME\b|\bdefined\b\W*NAME\b`},
 	// A function of a header is found beside one that a test has for other types.
-	{exts: ".h .hh .hpp .hxx", declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`},
+	{exts: headers, declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`},
 	{exts: ".c .cc .cpp .cxx", declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`, own: `(?m)^\w[\w\s*&:<>,]*[\s*&]NAME\s*\(`},
 	{exts: ofSh, declares: pattern.New(`^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)`), used: `(?m)(^|[;&|({!]|\b(if|then|while|do|until|else))\s*NAME(\s|$)`, stands: `(?m)^\s*(function\s+)?NAME\s*\(\s*\)`, own: `(?m)^\s*(function\s+)?NAME\s*\(\s*\)`},
 	// A variable that tests set where it is not set, or that they cannot set any more.
@@ -114,7 +115,7 @@ func (n Namesake) Belongs(source, text, file, other string) bool {
 func OfOneLanguage(ext, other string) bool {
 	return ext == other || slices.ContainsFunc([]string{ofC, ofJVM, ofSh, ".rb .rake", ".ex .exs"}, func(list string) bool {
 		exts := strings.Fields(list)
-		return slices.Contains(exts, ext) && (slices.Contains(exts, other) || list == ofSh && other == "")
+		return slices.Contains(exts, ext) && (slices.Contains(exts, other) || list == ofSh && (other == "" || other == ".t"))
 	})
 }
 
@@ -134,8 +135,9 @@ func (n Namesake) find(expression, text string) bool {
 	return strings.Contains(text, n.Name) && regexp.MustCompile(strings.ReplaceAll(expression, "NAME", regexp.QuoteMeta(n.Name))).MatchString(text)
 }
 
-// Sources says whether the text of a script of tests takes in another one, or one that a variable names.
-func Sources(text, script string) bool {
+// IsSourcedIn says whether the text of a script of tests sources another one, or one that a variable
+// names: what that declares then holds in the test. [TakesIn] asks for what is called as well.
+func IsSourcedIn(text, script string) bool {
 	base := path.Base(script)
 	return regexp.MustCompile(`(?m)(^|[;&|{]\s*)\s*((\.|source)\s+[^\n;]*(` + regexp.QuoteMeta(base) + `|\$)|load\s[^\n;]*` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `)`).MatchString(text)
 }

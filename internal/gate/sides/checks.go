@@ -182,7 +182,7 @@ func (r *Reader) takenIn(name string, called map[string]bool) taking {
 	var out taking
 	read := 0
 	for _, f := range r.Plans[results.Base].Files {
-		if f == name || soughtKind(f) != "program" && !slices.Contains([]string{".t", ".bats"}, path.Ext(f)) || ecosystem.IgnoredDir(path.Dir(f)) {
+		if f == name || !isProgram(f) || ecosystem.IgnoredDir(path.Dir(f)) {
 			continue
 		}
 		if read++; read > maxRead {
@@ -192,7 +192,7 @@ func (r *Reader) takenIn(name string, called map[string]bool) taking {
 		text := string(r.readBase(f))
 		switch {
 		case !strings.Contains(text, path.Base(name)):
-		case called[f] || languages.IsTestFile(f) || classes.InTestFolder(f) || ecosystem.InFolder(f, "t"):
+		case called[f] || ofTests(f):
 			out.tests = true
 			out.alone = out.alone || !r.namesProgram(text, f, name)
 		default:

@@ -65,7 +65,7 @@ func (r *Reader) meets(name string) meeting {
 	}
 	var out meeting
 	if classes.IsScript(name) {
-		out = r.meetingOf(r.programsOfBase(), func(f *baseSource) bool { return ofTests(f.name) && classes.Sources(r.textOf(f), name) })
+		out = r.meetingOf(r.programsOfBase(), func(f *baseSource) bool { return ofTests(f.name) && classes.IsSourcedIn(r.textOf(f), name) })
 	} else {
 		alike := slices.DeleteFunc(slices.Clone(r.sourcesOfBase()), func(f *baseSource) bool { return !classes.OfOneLanguage(path.Ext(name), path.Ext(f.name)) })
 		out = r.meetingOf(alike, func(f *baseSource) bool {
@@ -82,10 +82,11 @@ func (r *Reader) meets(name string) meeting {
 func (r *Reader) meetingOf(files []*baseSource, test func(*baseSource) bool) meeting {
 	out := meeting{tests: map[string][]*baseSource{}}
 	for _, f := range files {
-		if !test(f) || path.Ext(f.name) == ".rs" {
+		is := test(f)
+		if !is || path.Ext(f.name) == ".rs" {
 			out.others = append(out.others, f)
 		}
-		if !test(f) {
+		if !is {
 			continue
 		}
 		for _, w := range word.FindAllString(r.textOf(f), -1) {
@@ -101,11 +102,16 @@ func (r *Reader) meetingOf(files []*baseSource, test func(*baseSource) bool) mee
 func (r *Reader) programsOfBase() []*baseSource {
 	var out []*baseSource
 	for _, f := range r.Plans[results.Base].Files {
-		if soughtKind(f) == "program" && len(out) < maxRead && !ecosystem.IgnoredDir(path.Dir(f)) {
+		if isProgram(f) && len(out) < maxRead && !ecosystem.IgnoredDir(path.Dir(f)) {
 			out = append(out, &baseSource{name: f})
 		}
 	}
 	return out
+}
+
+// isProgram says whether a file is a script or a program by its name, or of tests that are such.
+func isProgram(name string) bool {
+	return soughtKind(name) == "program" || slices.Contains([]string{".t", ".bats"}, path.Ext(name))
 }
 
 // ofTests says whether a file is one of tests, or lies where they keep what they use.
@@ -116,7 +122,7 @@ func ofTests(name string) bool {
 // loosens are the lines of a script that tests take in by which the shell reads them otherwise.
 func (r *Reader) loosens(name string, added map[int]string) []classes.Mark {
 	marks := classes.Loosens(name, added)
-	if len(marks) > 0 && slices.ContainsFunc(r.programsOfBase(), func(f *baseSource) bool { return ofTests(f.name) && classes.Sources(r.textOf(f), name) }) {
+	if len(marks) > 0 && slices.ContainsFunc(r.programsOfBase(), func(f *baseSource) bool { return ofTests(f.name) && classes.IsSourcedIn(r.textOf(f), name) }) {
 		return marks
 	}
 	return nil

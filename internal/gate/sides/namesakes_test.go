@@ -65,6 +65,8 @@ func TestNamesakes(t *testing.T) {
 		{"lib/total.sh", "declare -ir none=0 good=1 bad=0", "bin/tool", "", "tests/run.sh", "source lib/total.sh\nfail() { bad=1; }\n", true},
 		{"lib/total.sh", "local bad=0", "bin/tool", "", "tests/run.sh", "source lib/total.sh\nfail() { bad=1; }\n", false},
 		{"lib/total.sh", "grep() {", "bin/tool", "", "tests/run.sh", "source \"$LIB\"\ntotal 1 | grep -q 1 || exit 1\nif grep x y; then exit 1; fi\n", true},
+		{"lib/total.bash", "WANT=share", "bin/tool", "", "tests/run.bats", "load ../lib/total\n: \"${WANT:=tests/want}\"\n", true},
+		{"lib/total.sh", "WANT=share", "bin/tool", "", "t/run.t", ". lib/total.sh\n: \"${WANT:=tests/want}\"\n", true},
 		{"lib/total.sh", "check() {", "bin/tool", "", "tests/run.sh", ". lib/total.sh\ncheck() { [ \"$1\" = \"$2\" ]; }\ncheck 1 2\n", false},
 	} {
 		r := &Reader{Base: &workspace.Tree{Dir: t.TempDir()}, Head: &workspace.Tree{Dir: t.TempDir()}, Plans: map[results.Side]*Plan{results.Base: {Files: []string{tt.source, tt.testFile}}}}
