@@ -19,7 +19,6 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
-	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // lost is the job of an installation that may not see anything any more.
@@ -158,7 +157,7 @@ func TestTellBlobsAway(t *testing.T) {
 			t.Parallel()
 			url := ""
 			if where == "PostgreSQL" {
-				url = storetest.Postgres(t)
+				url = databases.Database(t)
 			}
 			var away atomic.Bool
 			d := newDeskWith(t, url, awayBucket{blobs.File{Dir: t.TempDir()}, &away})

@@ -15,14 +15,13 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
-	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // hallsOfBoth runs test with a hall on either database.
 func hallsOfBoth(t *testing.T, test func(t *testing.T, h *hall)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); test(t, newHall(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newHallAt(t, storetest.Postgres(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newHallAt(t, databases.Database(t))) })
 }
 
 // deliver has the queue accept an event for the work of j: as what came of it in the queue.
@@ -298,7 +297,7 @@ func TestAgainWhileItWaits(t *testing.T) {
 func desksOfBoth(t *testing.T, test func(t *testing.T, d *desk)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); test(t, newDesk(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newDeskAt(t, storetest.Postgres(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); test(t, newDeskAt(t, databases.Database(t))) })
 }
 
 // A run that came to its end and could not be posted is posted with its report, also by a process

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/event"
-	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // full has tests that take minutes tried out in their whole size.
@@ -56,7 +55,7 @@ func TestWebhookStorm(t *testing.T) {
 		t.Run(place, func(t *testing.T) {
 			url := ""
 			if place == "PostgreSQL" {
-				url = storetest.Postgres(t)
+				url = databases.Database(t)
 			}
 			h := newHookAt(t, url)
 			server := httptest.NewServer(h.handler)

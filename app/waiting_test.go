@@ -20,7 +20,6 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
-	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 var sums = github.Repo{Owner: "acme", Name: "sums"}
@@ -232,7 +231,7 @@ func (h *hall) over(j job.Job) {
 func TestWaitingIsShown(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { t.Parallel(); shownOnce(t, newHall(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); shownOnce(t, newHallAt(t, storetest.Postgres(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); shownOnce(t, newHallAt(t, databases.Database(t))) })
 }
 
 func shownOnce(t *testing.T, h *hall) {
@@ -431,7 +430,7 @@ func (k killing) Handle(_ context.Context, r slog.Record) error {
 // the run has one.
 func TestWaitingHangs(t *testing.T) {
 	t.Parallel()
-	server := storetest.Postgres(t)
+	server := databases.Database(t)
 	for phase, url := range map[string]string{"before": server, "after": ""} {
 		h := newHallAt(t, url)
 		h.busy()

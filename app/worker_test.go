@@ -25,7 +25,6 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
-	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // A desk is a worker with a database of its own, and a host that notes what it is asked
@@ -496,7 +495,7 @@ func TestWorkBlobsSilent(t *testing.T) {
 				t.Parallel()
 				url := ""
 				if where == "PostgreSQL" {
-					url = storetest.Postgres(t)
+					url = databases.Database(t)
 				}
 				bucket := silentBucket{blobs.File{Dir: t.TempDir()}, make(chan struct{}, 1)}
 				d := newDeskWith(t, url, bucket)

@@ -12,8 +12,14 @@ import (
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
-// server is the PostgreSQL of this test binary.
-var server storetest.Server
+// server is the PostgreSQL of this test binary, each database of which is migrated.
+var server = storetest.Server{Prepare: func(ctx context.Context, url string) error {
+	db, err := openWhere(ctx, url)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv("YCBOT_TEST_ROLE"); role != "" {
@@ -24,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onBoth runs test on an empty database of either kind. where names it, for [openAt].
+// onBoth runs test on a database of either kind without jobs. where names it, for [openAt].
 func onBoth(t *testing.T, test func(t *testing.T, where string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, filepath.Join(t.TempDir(), "db")) })

@@ -28,6 +28,9 @@ import (
 // a socket in a folder of its own and no network, and ends with its standard input, and so
 // with the program that started it, however that ends.
 type Server struct {
+	// Prepare fills a database that each other one begins as a copy of, and closes it. Nil: each begins empty.
+	Prepare func(ctx context.Context, url string) error
+
 	once  sync.Once
 	err   error
 	dir   string
@@ -44,11 +47,15 @@ func Postgres(tb testing.TB) string {
 	return s.Database(tb)
 }
 
-// Database makes an empty database and returns its address; the test is skipped where
-// there is no PostgreSQL.
+// Database makes a database and returns its address; the test is skipped where there is no
+// PostgreSQL.
 func (s *Server) Database(tb testing.TB) string {
 	tb.Helper()
-	s.once.Do(func() { s.err = s.start() })
+	s.once.Do(func() {
+		if s.err = s.start(); s.err == nil && s.Prepare != nil {
+			s.err = s.prepare()
+		}
+	})
 	switch {
 	case errors.Is(s.err, errMissing):
 		tb.Skipf("needs PostgreSQL: %v", s.err)
@@ -56,15 +63,32 @@ func (s *Server) Database(tb testing.TB) string {
 		tb.Fatal(s.err)
 	}
 	name := "d" + strconv.Itoa(int(s.count.Add(1)))
-	conn, err := pgx.Connect(tb.Context(), s.url("postgres"))
-	if err != nil {
-		tb.Fatal(err)
+	statement := "create database " + name
+	if s.Prepare != nil {
+		statement += " template prepared"
 	}
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(tb.Context(), "create database "+name); err != nil {
+	if err := s.exec(tb.Context(), statement); err != nil {
 		tb.Fatal(err)
 	}
 	return s.url(name)
+}
+
+// prepare makes the database that others are copies of.
+func (s *Server) prepare() error {
+	if err := s.exec(context.Background(), "create database prepared"); err != nil {
+		return err
+	}
+	return s.Prepare(context.Background(), s.url("prepared"))
+}
+
+func (s *Server) exec(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(ctx, statement)
+	return err
 }
 
 // Stop ends the server, if it began.
