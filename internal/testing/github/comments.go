@@ -278,6 +278,11 @@ func (s *Server) hasCommit(r *Repo, sha string) bool {
 	if len(sha) != 40 {
 		return false
 	}
+	for _, id := range s.refs(r.Repo, "refs/") {
+		if id == sha {
+			return true
+		}
+	}
 	kind, err := s.gitFixed(s.dir(r.Repo), "cat-file", "-t", sha)
 	return err == nil && kind == "commit"
 }

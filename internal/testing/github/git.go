@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ycbot/ycbot/internal/github"
 )
@@ -106,14 +107,26 @@ func (s *Server) gitEnv() []string {
 	}
 }
 
-func (s *Server) configure(r github.Repo) {
+// settings of a bare repository that serves what is asked of GitHub's.
+const settings = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n" +
+	"[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n[fastimport]\n\tunpackLimit = 1\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+
+// initialize makes an empty bare repository, as "git init" does: to start git takes longer.
+func (s *Server) initialize(r github.Repo) {
 	s.t.Helper()
-	f, err := os.OpenFile(filepath.Join(s.dir(r), "config"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		s.t.Fatalf("githubtest: %v", err)
+	for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(s.dir(r), folder), 0o755); err != nil {
+			s.t.Fatalf("githubtest: %v", err)
+		}
 	}
-	defer f.Close()
-	if _, err := f.WriteString("[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"); err != nil {
+	s.writeFile(r, "HEAD", "ref: refs/heads/main\n")
+	s.writeFile(r, "config", settings)
+}
+
+// writeFile puts a file into a repository's folder.
+func (s *Server) writeFile(r github.Repo, name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir(r), name), []byte(text), 0o644); err != nil {
 		s.t.Fatalf("githubtest: %v", err)
 	}
 }
@@ -161,10 +174,14 @@ func (s *Server) parent(repo github.Repo, c Commit) string {
 	if c.From == "" {
 		c.From = "main"
 	}
+	heads := s.refs(repo, "refs/heads/")
 	for _, name := range []string{c.Branch, c.From} {
-		if oid := s.ref(repo, "refs/heads/"+name); oid != "" {
+		if oid := heads["refs/heads/"+name]; oid != "" {
 			return oid
 		}
+	}
+	if len(heads) == 0 {
+		return ""
 	}
 	oid, err := s.gitTry(s.dir(repo), nil, "rev-parse", "-q", "--verify", c.From+"^{commit}")
 	if err != nil {
@@ -203,7 +220,7 @@ func isGit(r *http.Request) bool {
 // gitHandler is git's smart HTTP protocol, by git itself.
 func (s *Server) gitHandler() http.Handler {
 	s.t.Helper()
-	backend := filepath.Join(s.gitRun("", nil, "--exec-path"), "git-http-backend")
+	programs := sync.OnceValues(func() (string, error) { return s.gitTry("", nil, "--exec-path") })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 3)
 		write := parts[2] == "git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
@@ -213,13 +230,18 @@ func (s *Server) gitHandler() http.Handler {
 			http.Error(w, http.StatusText(status), status)
 			return
 		}
+		dir, err := programs()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		r = r.Clone(r.Context())
 		r.URL.Path = "/" + repo.String() + ".git/" + parts[2]
 		env := append(s.gitEnv(), "GIT_PROJECT_ROOT="+s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=git")
 		if v := r.Header.Get("Git-Protocol"); v != "" {
 			env = append(env, "GIT_PROTOCOL="+v)
 		}
-		(&cgi.Handler{Path: backend, Env: env, Stderr: io.Discard}).ServeHTTP(w, r)
+		(&cgi.Handler{Path: filepath.Join(dir, "git-http-backend"), Env: env, Stderr: io.Discard}).ServeHTTP(w, r)
 		if parts[2] == "git-receive-pack" {
 			s.Sync()
 		}

@@ -135,7 +135,7 @@ func (s *Server) mergePull(r *request) reply {
 			return refuse(http.StatusMethodNotAllowed, lack)
 		}
 	}
-	s.gitRun(s.dir(r.repo.Repo), nil, "update-ref", "refs/heads/"+p.base, p.mergeSHA)
+	s.setRef(r.repo.Repo, "refs/heads/"+p.base, p.mergeSHA)
 	p.merged = true
 	p.issue.state, p.issue.updated = "closed", s.tick()
 	p.issue.closed = p.issue.updated

@@ -203,14 +203,18 @@ func (s *Server) move(p *pull, head, base string) {
 	}
 	p.headSHA, p.baseSHA, p.mergeSHA = head, base, ""
 	number := strconv.Itoa(p.issue.number)
-	s.gitRun(dir, nil, "fetch", "-q", s.dir(p.from.Repo), "+refs/heads/"+p.head+":refs/pull/"+number+"/head")
+	if p.from == p.repo {
+		s.setRef(p.repo.Repo, "refs/pull/"+number+"/head", head)
+	} else {
+		s.gitRun(dir, nil, "fetch", "-q", s.dir(p.from.Repo), "+refs/heads/"+p.head+":refs/pull/"+number+"/head")
+	}
 	tree, err := s.gitTry(dir, nil, "merge-tree", "--write-tree", base, head)
 	if err != nil {
 		_, _ = s.gitTry(dir, nil, "update-ref", "-d", "refs/pull/"+number+"/merge") // conflicts: there is none
 		return
 	}
 	p.mergeSHA = s.gitRun(dir, nil, "commit-tree", tree, "-p", base, "-p", head, "-m", "Merge "+head+" into "+base)
-	s.gitRun(dir, nil, "update-ref", "refs/pull/"+number+"/merge", p.mergeSHA)
+	s.setRef(p.repo.Repo, "refs/pull/"+number+"/merge", p.mergeSHA)
 }
 
 // PullHead is the head of a pull request.

@@ -50,3 +50,20 @@ func (s *Server) ref(repo github.Repo, name string) string {
 	s.t.Helper()
 	return s.refs(repo, name)[name]
 }
+
+// setRef has a name stand for a commit that the repository has.
+func (s *Server) setRef(repo github.Repo, name, id string) {
+	s.t.Helper()
+	file := filepath.Join(s.dir(repo), name)
+	made := filepath.Join(s.dir(repo), "ref-"+strings.ReplaceAll(name, "/", "-"))
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(made, []byte(id+"\n"), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(made, file) // others see the old one or the new one
+	}
+	if err != nil {
+		s.t.Fatalf("githubtest: set %s: %v", name, err)
+	}
+}

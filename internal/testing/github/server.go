@@ -160,8 +160,7 @@ func (s *Server) Calls() []Call {
 func (s *Server) AddRepo(owner, name string) *Repo {
 	s.t.Helper()
 	r := s.newRepo(owner, name)
-	s.gitRun("", nil, "init", "-q", "--bare", "-b", "main", s.dir(r.Repo))
-	s.configure(r.Repo)
+	s.initialize(r.Repo)
 	s.Push(r.Repo, Commit{Branch: "main", Message: "first", Files: map[string]string{"README.md": "# " + name + "\n"}})
 	return r
 }
@@ -175,7 +174,7 @@ func (s *Server) AddFork(of github.Repo, owner string) *Repo {
 	r.parent, r.public = parent, parent.public
 	s.mu.Unlock()
 	s.gitRun("", nil, "clone", "-q", "--bare", s.dir(of), s.dir(r.Repo))
-	s.configure(r.Repo)
+	s.writeFile(r.Repo, "config", settings)
 	return r
 }
 
