@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -162,14 +163,6 @@ func fellBack(wanted, used, why string) Event {
 type Fallback struct{ Wanted, Why string }
 
 // args are the arguments of a call as its tool takes them.
-func (t *turn) args(c model.Call) ([]byte, error) {
-	args, err := object(c.Args)
-	if err != nil {
-		return nil, err
-	}
-	tl, ok := t.tools[t.canonical(c.Name)]
-	if !ok {
-		return args, nil
-	}
-	return coerce(args, tl.Schema), nil
+func (t *turn) args(c model.Call) (json.RawMessage, error) {
+	return Arguments(c.Args, t.tools[t.canonical(c.Name)].Schema)
 }

@@ -263,10 +263,11 @@ func (c *Checked) result(r *rundir.Recorded, res agent.Result) {
 			break
 		}
 		text += said.Message.Text
+		if res.Submitted == nil {
+			continue
+		}
 		for _, call := range said.Message.Calls {
-			if handed, err := tool.Submitted(json.RawMessage(call.Args)); res.Submitted != nil && err == nil && tool.Canonical(call.Name) == orchestrator.SubmitTool {
-				text += handed
-			}
+			text += c.submitted(call)
 		}
 	}
 	// What broke off in the middle of an answer has a part of one that is not kept.
@@ -274,6 +275,22 @@ func (c *Checked) result(r *rundir.Recorded, res agent.Result) {
 	if whole && !strings.Contains(text, res.Text) {
 		c.problem("journal.jsonl: the reply of agent %s is not what its model answered", res.Agent)
 	}
+}
+
+// submitted are the results that a call may have handed in.
+func (c *Checked) submitted(call model.Call) string {
+	if tool.Canonical(call.Name) != orchestrator.SubmitTool {
+		return ""
+	}
+	args, err := agent.Arguments(call.Args, tool.SubmitResult(&tool.Submission{}).Schema)
+	if err != nil {
+		return "" // the tool was not called
+	}
+	replies, err := tool.Submitted(args)
+	if err != nil {
+		c.problem("%v", err)
+	}
+	return strings.Join(replies, "")
 }
 
 // refusals looks for each refused command of the log among the refused calls.

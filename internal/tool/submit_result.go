@@ -124,9 +124,15 @@ func (s *Submission) take(schema *jsonschema.Resolved, raw json.RawMessage) (Res
 	if !again {
 		return Result{}, Badf("submit_result: %s. Nothing was submitted; call it again with the whole result", problem)
 	}
-	failed := submitArgs{Status: submitFailed, Summary: "The result was submitted twice and could not be read: " + problem}
-	return failed.handIn()
+	return unreadable(problem).handIn()
 }
+
+// unreadable is the result of an agent that submitted none that can be read.
+func unreadable(problem string) submitArgs {
+	return submitArgs{Status: submitFailed, Summary: "The result was submitted twice and could not be read: " + problem}
+}
+
+const notTried = "nothing was tried yet: a result that is blocked or partial needs an attempt and its error first"
 
 // read returns a result, or what is wrong with it.
 func (s *Submission) read(schema *jsonschema.Resolved, raw json.RawMessage) (in submitArgs, problem string) {
@@ -145,7 +151,7 @@ func (s *Submission) read(schema *jsonschema.Resolved, raw json.RawMessage) (in 
 	case strings.TrimSpace(in.Summary) == "":
 		return in, "the summary is blank"
 	case stopped && s.Attempted != nil && !s.Attempted():
-		return in, "nothing was tried yet: a result that is blocked or partial needs an attempt and its error first"
+		return in, notTried
 	}
 	return in, ""
 }
@@ -178,16 +184,21 @@ func cutRunes(s string, n int) string {
 	return string(r[:n]) + fmt.Sprintf(" [… %d more characters were left out]", len(r)-n)
 }
 
-// Submitted is the reply that a call of submit_result with these arguments is. It
-// follows from them alone, so that code that has the model's answer can report whether
-// a result is its.
-func Submitted(args json.RawMessage) (string, error) {
-	var in submitArgs
-	if err := json.Unmarshal(args, &in); err != nil {
-		return "", fmt.Errorf("submit_result: %w", err)
+// Submitted are the replies that a call of submit_result with these arguments may be, as its
+// tool takes them: which one depends on the calls before. They follow from the arguments alone,
+// so that code that has the model's answer can report whether a result is its.
+func Submitted(args json.RawMessage) ([]string, error) {
+	resolved, err := submitSchema().Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("submit_result: %w", err)
+	}
+	out := []string{unreadable(notTried).text()}
+	in, problem := new(Submission).read(resolved, args)
+	if problem != "" {
+		return append(out, unreadable(problem).text()), nil
 	}
 	in.trim()
-	return in.text(), nil
+	return append(out, in.text()), nil
 }
 
 // handIn is the result as the turn ends with it.

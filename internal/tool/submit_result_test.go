@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,5 +123,28 @@ func TestAcceptance17SubmitLimits(t *testing.T) {
 	if len(got.Findings) != 20 || len(got.Artifacts) != 10 || count(got.Findings[0].Evidence) != 2000 || count(got.Artifacts[0].Content) != 4000 || count(got.Summary) != 24_000 ||
 		!strings.Contains(got.Summary, "5 more findings") || !strings.Contains(got.Summary, "15 more artifacts") || !strings.Contains(got.Findings[0].Evidence, "1000 more characters") {
 		t.Errorf("%d findings, %d artifacts, %d, %d, %d", len(got.Findings), len(got.Artifacts), count(got.Findings[0].Evidence), count(got.Artifacts[0].Content), count(got.Summary))
+	}
+}
+
+// What an agent hands in is among the replies that its calls may be, also where that says that
+// none could be read.
+func TestSubmitted(t *testing.T) {
+	t.Parallel()
+	for _, calls := range [][]string{
+		{`{"status": "completed", "summary": "done"}`},
+		{`{"status": "completed", "summary": "done", "findings": "none"}`, `{"status": "completed", "summary": "done", "findings": "none"}`},
+		{`{"status": "completed", "summary": " "}`, `{"status": "completed", "summary": " "}`},
+		{`{"status": "blocked", "summary": "x"}`, `{"status": "blocked", "summary": "x"}`},
+	} {
+		s, last := &Submission{Attempted: func() bool { return false }}, ""
+		for _, call := range calls {
+			if res, err := submit(t, s, call); err == nil {
+				last = res.Text
+			}
+		}
+		replies, err := Submitted(json.RawMessage(calls[len(calls)-1]))
+		if err != nil || last == "" || !slices.Contains(replies, last) {
+			t.Errorf("%s: %q is not among %q: %v", calls, last, replies, err)
+		}
 	}
 }
