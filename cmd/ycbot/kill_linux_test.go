@@ -148,10 +148,15 @@ type killed struct{ repo, home, out, script string }
 
 func newKilled(t *testing.T) *killed {
 	t.Helper()
+	return newKilledOf(t, killedBase, killedHead, killedScript)
+}
+
+func newKilledOf(t *testing.T, base, head map[string]string, script string) *killed {
+	t.Helper()
 	dir := t.TempDir()
 	r := &killed{repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home"), out: filepath.Join(dir, "out"), script: filepath.Join(dir, "script")}
-	makeChange(t, r.repo, killedBase, killedHead)
-	write(t, r.script, killedScript)
+	makeChange(t, r.repo, base, head)
+	write(t, r.script, script)
 	if err := os.Mkdir(r.out, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -199,10 +204,22 @@ func write(t *testing.T, path, text string) {
 // lines, without it the program has to end by itself.
 func (r *killed) run(t *testing.T, after int) {
 	t.Helper()
+	if after == 0 {
+		r.until(t, nil)
+		return
+	}
+	before := r.written(t)
+	r.until(t, func() bool { return r.written(t)-before >= after })
+}
+
+// until starts the program and kills it when over says so, as asked after each thing that it
+// writes; nil: the program has to end by itself.
+func (r *killed) until(t *testing.T, over func() bool) {
+	t.Helper()
 	cmd := realProgram(t, r.home, "run", "-C", r.repo, "--provider", "script", "--base-url", r.script, "--coordinator", "--out", r.out)
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stderr, &stderr
-	changes, before := watch(t, r.out), r.written(t)
+	changes := watch(t, r.out)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +228,8 @@ func (r *killed) run(t *testing.T, after int) {
 		ended <- cmd.Wait()
 		changes.Close()
 	}()
-	for after > 0 {
-		if r.written(t)-before >= after {
+	for over != nil {
+		if over() {
 			_ = cmd.Process.Kill()
 			break
 		}
@@ -221,7 +238,7 @@ func (r *killed) run(t *testing.T, after int) {
 		}
 	}
 	err := <-ended
-	if code := cmd.ProcessState.ExitCode(); after == 0 && code != report.ExitFail {
+	if code := cmd.ProcessState.ExitCode(); over == nil && code != report.ExitFail {
 		t.Fatalf("exit %d (%v)\n%s", code, err, stderr.String())
 	}
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,6 +30,29 @@ func (h *Held) Answered(text string) {
 	if n := len(h.inputs); n > 0 {
 		h.inputs[n-1].Await = text
 	}
+}
+
+// Repeat gives h, which is b, the input that it had once, and waits for each answer that was
+// waited for, so long at most. An input that it does not take ends that: what comes of the
+// commands beside it shows it.
+func (h *Held) Repeat(ctx context.Context, temp string, b Beside, most time.Duration) error {
+	for _, in := range b.Inputs {
+		_, from := h.Output(0)
+		if h.Feed(temp, b, in.Text) != nil {
+			return nil
+		}
+		if in.Await == "" {
+			continue
+		}
+		ready, err := h.Await(ctx, Readiness{Text: in.Await, From: from}, most)
+		if err != nil {
+			return err
+		}
+		if ready {
+			h.Answered(in.Await)
+		}
+	}
+	return nil
 }
 
 // Feed writes text to the standard input of h, which is b; temp is the folder that TMPDIR

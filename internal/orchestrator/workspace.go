@@ -194,7 +194,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 		shell := w.shell(p.ws, may, p.spec.Name, p.rec.ID)
 		tools = append(tools, tool.Bash(shell))
 		if w.agents.may.Holds(w.sharedNetwork()) {
-			p.processes = tool.NewProcesses(shell)
+			p.processes = tool.NewProcesses(shell, w.heldBefore(p.rec.ID), w.keepHeld(p.rec.ID))
 			tools = append(tools, p.processes.Tools()...)
 			tools = append(tools, tool.Screenshot(tool.Screen{Shell: shell, Browser: tool.Browser(os.Stat), Keep: w.dir.Write}))
 		}

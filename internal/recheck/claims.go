@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -97,9 +98,6 @@ func (c *Checked) leftOut(r *rundir.Recorded, judged *orchestrator.Judgement, re
 	}
 	c.problem("journal.jsonl: what agent %s concluded is left out", res.Agent)
 }
-
-// redacted begins what stands for a secret.
-const redacted = "[redacted:"
 
 // attempts counts the checks that were run again.
 func attempts(a report.AgentOutcome) int {
@@ -336,7 +334,7 @@ func (c *Checked) answers(r *rundir.Recorded) {
 			continue
 		}
 		got, ok := said[e.Key]
-		hidden := strings.Contains(answer.Message.Text, redacted) // in each of the two in its own way
+		hidden := strings.Contains(answer.Message.Text, redact.Mark) // in each of the two in its own way
 		if !ok || !hidden && strings.TrimSpace(got.Message.Text) != strings.TrimSpace(answer.Message.Text) || len(got.Message.Calls) != len(answer.Message.Calls) {
 			c.problem("model.jsonl: answer %s is not the one of the journal", e.Key)
 		}

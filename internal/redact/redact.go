@@ -32,6 +32,9 @@ const minSecret = 8
 // by itself.
 const minLine = 16
 
+// Mark begins what stands for a secret.
+const Mark = "[redacted:"
+
 // A Redactor replaces secrets. It is safe for concurrent use; a nil Redactor
 // knows the shapes of tokens only.
 type Redactor struct {
@@ -55,7 +58,7 @@ func New(secrets map[string]string) *Redactor {
 	sorted.By(all, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
 	pairs := make([]string, 0, 2*len(all))
 	for _, f := range all {
-		pairs = append(pairs, f.text, "[redacted:"+f.name+"]")
+		pairs = append(pairs, f.text, Mark+f.name+"]")
 	}
 	return &Redactor{values: strings.NewReplacer(pairs...)}
 }

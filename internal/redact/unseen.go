@@ -66,4 +66,4 @@ func (r *Redactor) throughUnseen(b []byte, ways []*pattern.Pattern) []byte {
 }
 
 // marks counts what was taken out.
-func marks(b []byte) int { return bytes.Count(b, []byte("[redacted:")) }
+func marks(b []byte) int { return bytes.Count(b, []byte(Mark)) }

@@ -44,7 +44,10 @@ func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []ev
 		c.unlock = s.ports.Unlock
 	}
 	for _, b := range beside {
-		b.Command = roots.Move(b.Command, x.Roots)
+		b.Command, b.Inputs = roots.Move(b.Command, x.Roots), slices.Clone(b.Inputs)
+		for i := range b.Inputs {
+			b.Inputs[i].Text = roots.Move(b.Inputs[i].Text, x.Roots)
+		}
 		c.processes = append(c.processes, b)
 		held := x.Holding(b, c.Loopback)
 		held.Task = Beside
@@ -53,28 +56,11 @@ func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []ev
 		if _, err := h.Await(ctx, evidence.Readiness{Loopback: c.Loopback, Port: b.Await, Text: b.Text}, readyTime); err != nil {
 			return nil, errors.Join(err, c.Leave())
 		}
-		if err := feed(ctx, h, b, x.Roots, roots); err != nil {
+		if err := h.Repeat(ctx, x.Roots.Temp, b, answerTime); err != nil {
 			return nil, errors.Join(err, c.Leave())
 		}
 	}
 	return c, nil
-}
-
-// feed gives a process the input that it had, and waits for each answer that was waited for.
-func feed(ctx context.Context, h *evidence.Held, b evidence.Beside, at, roots evidence.Roots) error {
-	for _, in := range b.Inputs {
-		_, from := h.Output(0)
-		if h.Feed(at.Temp, b, roots.Move(in.Text, at)) != nil {
-			return nil // what comes of the command shows it
-		}
-		if in.Await == "" {
-			continue
-		}
-		if _, err := h.Await(ctx, evidence.Readiness{Text: in.Await, From: from}, answerTime); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // given is a held command with all of its input at once, which then ends, and with both

@@ -30,6 +30,7 @@ const (
 // holds one, all of its commands share one loopback interface, where they reach it.
 type Processes struct {
 	shell *Shell
+	keep  func(Holding) error // see [NewProcesses]
 
 	mu       sync.Mutex
 	loopback *sandbox.Loopback // nil: nothing was started yet
@@ -40,15 +41,19 @@ type Processes struct {
 type heldProcess struct {
 	id      string
 	beside  evidence.Beside
-	held    *evidence.Held
-	read    int64 // how much of its output was shown
+	held    *evidence.Held // nil: it was held before ycbot was started again, and is not yet
+	read    int64          // how much of its output was shown
 	stopped bool
 }
 
-// NewProcesses makes the processes of an agent whose commands shell runs. The
-// caller closes them when the agent has ended.
-func NewProcesses(shell *Shell) *Processes {
-	p := &Processes{shell: shell}
+// NewProcesses makes the processes of an agent whose commands shell runs, with those that it
+// held before ycbot was started again. keep is given each state of one, to be given back as such;
+// nil: there is no other time. The caller closes the processes when the agent has ended.
+func NewProcesses(shell *Shell, before []Holding, keep func(Holding) error) *Processes {
+	p := &Processes{shell: shell, keep: keep}
+	for _, h := range before {
+		p.all = append(p.all, &heldProcess{id: h.ID, beside: h.Beside, stopped: h.Stopped})
+	}
 	shell.beside = p.attend
 	return p
 }
@@ -68,6 +73,9 @@ func (p *Processes) Close(ctx context.Context) error {
 	defer p.mu.Unlock()
 	var errs []error
 	for _, h := range p.running() {
+		if h.held == nil {
+			continue
+		}
 		_, _, _, err := p.end(ctx, h)
 		errs = append(errs, err)
 	}
@@ -76,9 +84,12 @@ func (p *Processes) Close(ctx context.Context) error {
 }
 
 // attend has a command share the loopback interface with the processes that are held.
-func (p *Processes) attend(x *evidence.Execution) {
+func (p *Processes) attend(ctx context.Context, x *evidence.Execution) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.resume(ctx); err != nil {
+		return err
+	}
 	for _, h := range p.running() {
 		b := h.beside
 		b.Inputs = h.held.Inputs()
@@ -88,6 +99,7 @@ func (p *Processes) attend(x *evidence.Execution) {
 	if len(x.Beside) > 0 {
 		x.Run.Loopback = p.loopback
 	}
+	return nil
 }
 
 // running are the processes that were not stopped.
@@ -124,39 +136,49 @@ func (p *Processes) start(ctx context.Context, in startArgs) (Result, error) {
 			return p.shell.refused(x, name, *d)
 		}
 	}
+	if err := p.resume(ctx); err != nil {
+		return Result{}, err
+	}
 	if running := p.running(); len(running) >= heldMost {
 		return Result{}, Badf("%s: %d processes are running (%s); stop one of them first", name, heldMost, ids(running))
-	}
-	if p.shell.Before != nil {
-		if err := p.shell.Before(ctx, &x); err != nil {
-			return Result{}, fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	h, err := p.prepare(ctx, in)
 	if err != nil {
 		return Result{}, err
 	}
-	// Here and not by the process, so that input can come at once. One that is there was
-	// left by a process of the same port.
-	if err := syscall.Mkfifo(filepath.Join(p.shell.Roots.Temp, h.beside.Input()), 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+	ready, err := p.hold(ctx, h, wait)
+	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	h.held = p.shell.Log.Hold(ctx, p.shell.Sandbox, x.Holding(h.beside, p.loopback))
 	p.all = append(p.all, h)
-	ready, err := h.held.Await(ctx, evidence.Readiness{Loopback: p.loopback, Port: h.beside.Await, Text: h.beside.Text}, wait)
-	if err != nil {
+	if err := p.noted(h); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return p.started(ctx, h, ready, wait)
 }
 
+// hold begins a process and waits until it is ready, so long at most.
+func (p *Processes) hold(ctx context.Context, h *heldProcess, wait time.Duration) (ready bool, err error) {
+	x := p.shell.execution(h.beside.Command)
+	if p.shell.Before != nil {
+		if err := p.shell.Before(ctx, &x); err != nil {
+			return false, err
+		}
+	}
+	// Here and not by the process, so that input can come at once. One that is there was
+	// left by a process of the same port.
+	if err := syscall.Mkfifo(filepath.Join(p.shell.Roots.Temp, h.beside.Input()), 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	h.held = p.shell.Log.Hold(ctx, p.shell.Sandbox, x.Holding(h.beside, p.loopback))
+	return h.held.Await(ctx, evidence.Readiness{Loopback: p.loopback, Port: h.beside.Await, Text: h.beside.Text}, wait)
+}
+
 // prepare gives a process its name and port.
 func (p *Processes) prepare(ctx context.Context, in startArgs) (*heldProcess, error) {
-	var err error
-	if p.loopback == nil {
-		if p.loopback, err = sandbox.OpenLoopback(ctx, p.shell.Sandbox, p.shell.Template.Network); err != nil {
-			return nil, Badf("start_process: this machine cannot hold a process: %v. Start, use and stop it within one run_bash command", err)
-		}
+	err := p.open(ctx)
+	if err != nil {
+		return nil, Badf("start_process: this machine cannot hold a process: %v. Start, use and stop it within one run_bash command", err)
 	}
 	h := &heldProcess{id: fmt.Sprintf("p%d", len(p.all)+1), beside: evidence.Beside{Command: in.Command, Await: in.WaitPort, Text: in.WaitText}}
 	if h.beside.Port, err = p.freePort(ctx); err != nil {
@@ -176,6 +198,14 @@ func (p *Processes) prepare(ctx context.Context, in startArgs) (*heldProcess, er
 		return nil, Badf("start_process: something listens on port %d already; use $PORT, which is %d", in.WaitPort, h.beside.Port)
 	}
 	return h, nil
+}
+
+// open makes the interface that all share.
+func (p *Processes) open(ctx context.Context) (err error) {
+	if p.loopback == nil {
+		p.loopback, err = sandbox.OpenLoopback(ctx, p.shell.Sandbox, p.shell.Template.Network)
+	}
+	return err
 }
 
 // freePort is a port that no process that is held was given.
@@ -234,6 +264,9 @@ func (p *Processes) output(ctx context.Context, in outputArgs) (Result, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.resume(ctx); err != nil {
+		return Result{}, err
+	}
 	h, err := p.find(name, in.ID)
 	if err != nil {
 		return Result{}, err
@@ -258,6 +291,11 @@ func (p *Processes) output(ctx context.Context, in outputArgs) (Result, error) {
 			h.held.Answered(in.WaitText)
 		}
 	}
+	if in.Input != "" {
+		if err := p.noted(h); err != nil {
+			return Result{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	var b strings.Builder
 	state := "running"
 	if h.held.Ended() {
@@ -275,6 +313,9 @@ type stopArgs struct {
 func (p *Processes) stopOne(ctx context.Context, in stopArgs) (Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.resume(ctx); err != nil {
+		return Result{}, err
+	}
 	h, err := p.find("stop_process", in.ID)
 	if err != nil {
 		return Result{}, err
@@ -290,6 +331,9 @@ func (p *Processes) stopOne(ctx context.Context, in stopArgs) (Result, error) {
 func (p *Processes) end(ctx context.Context, h *heldProcess) (rec evidence.Record, res sandbox.Result, changed []string, err error) {
 	h.stopped = true
 	rec, res, err = h.held.Stop()
+	if err == nil {
+		err = p.noted(h)
+	}
 	if err == nil && p.shell.After != nil {
 		changed, err = p.shell.After(ctx)
 	}
@@ -304,7 +348,7 @@ func (p *Processes) find(name, id string) (*heldProcess, error) {
 		}
 	}
 	if len(running) == 0 {
-		return nil, Badf("%s: no process %s: none is running. Processes do not survive when ycbot is started again; start it again", name, show(id))
+		return nil, Badf("%s: no process %s: none is running", name, show(id))
 	}
 	return nil, Badf("%s: no process %s; running: %s", name, show(id), ids(running))
 }

@@ -46,7 +46,7 @@ type Shell struct {
 	// the command changed and names them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
 
-	beside func(*evidence.Execution) // has it run beside the processes that the agent holds; may be nil
+	beside func(context.Context, *evidence.Execution) error // has it run beside the processes that the agent holds; may be nil
 }
 
 type bashArgs struct {
@@ -121,7 +121,9 @@ func (s *Shell) record(ctx context.Context, tool string, x evidence.Execution) (
 		}
 	}
 	if s.beside != nil {
-		s.beside(&x)
+		if err := s.beside(ctx, &x); err != nil {
+			return rec, res, nil, err
+		}
 	}
 	if rec, res, err = s.Log.Run(ctx, s.Sandbox, x); err != nil {
 		return rec, res, nil, fmt.Errorf("%s: %w", tool, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,6 +37,9 @@ func (d *direct) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, er
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	if c.Stdout != nil {
+		cmd.Stdout = io.MultiWriter(&out, c.Stdout)
+	}
 	err := cmd.Run()
 	r := sandbox.Result{Started: started, Duration: 1500 * time.Millisecond, Exit: cmd.ProcessState.ExitCode()}
 	r.Stdout = sandbox.Output{Bytes: out.Bytes(), Total: int64(out.Len())}
