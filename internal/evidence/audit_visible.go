@@ -31,7 +31,7 @@ func hiddenRune(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\r', r == '\ufe0f':
 		return false
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Noncharacter_Code_Point):
 		return true
 	case r >= 0xe0000 && r <= 0xe0fff, r >= 0xfe00 && r <= 0xfe0f:
 		return true

@@ -167,7 +167,7 @@ func judgeHTML(tb testing.TB, name, page string, ours []string) {
 
 // unseen characters are nowhere in what is posted.
 func unseen(r rune) bool {
-	return r != '\n' && unicode.IsControl(r) || r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != '\ufe0f'
+	return r != '\n' && unicode.IsControl(r) || r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point) && r != '\ufe0f'
 }
 
 const (

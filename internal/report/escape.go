@@ -24,11 +24,12 @@ var ansi = pattern.New(
 
 // hidden says whether r is invisible or changes how its neighbours are shown:
 // bidirectional controls, zero-width and tag characters, variation selectors,
-// line and paragraph separators, and letters and symbols that have no ink, such as
-// the fillers of Hangul and the blank of Braille.
+// line and paragraph separators, letters and symbols that have no ink, such as the
+// fillers of Hangul and the blank of Braille, and what is no character at all, such as
+// U+FFFE, some of which XML has no way to write.
 func hidden(r rune) bool {
 	return r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
 func escaped(r rune) string { return fmt.Sprintf("<U+%04X>", r) }

@@ -71,7 +71,7 @@ func (r *Report) junitVerdict() junit.Testcase {
 }
 
 func (c Check) junit(name string) junit.Testcase {
-	tc := junit.Testcase{Classname: "ycbot." + string(c.Kind), Name: xmlText(name), Time: seconds(0)}
+	tc := junit.Testcase{Classname: "ycbot." + string(c.Kind), Name: name, Time: seconds(0)}
 	switch c.standing() {
 	case failed:
 		tc.Failure = junitResult(c.reproduced(), string(c.Reproduction), c.account()...)
@@ -80,7 +80,7 @@ func (c Check) junit(name string) junit.Testcase {
 	case skipped:
 		tc.Skipped = junitResult(c.skipReason(), "skipped", c.account()...)
 	case passed:
-		tc.SystemOut = &junit.Output{Data: xmlText(strings.Join(c.account(), "\n"))}
+		tc.SystemOut = &junit.Output{Data: strings.Join(c.account(), "\n")}
 	}
 	return tc
 }
@@ -158,7 +158,7 @@ func (r *Report) junitTests() junit.Testsuite {
 // junitTest makes a case of a test that the comparison names.
 func (r *Report) junitTest(id, what string, is standing) junit.Testcase {
 	class, name := className(headline(id))
-	tc := junit.Testcase{Classname: xmlText(class), Name: xmlText(name), Time: seconds(0)}
+	tc := junit.Testcase{Classname: class, Name: name, Time: seconds(0)}
 	typ, _, _ := strings.Cut(what, ":")
 	switch is {
 	case failed:
@@ -210,19 +210,13 @@ func (r *Report) junitSuite(name string) junit.Testsuite {
 		{"model", r.modelWords()},
 		{"ycbot", r.Versions.Ycbot},
 	} {
-		suite.AddProperty(p[0], xmlText(plain(p[1])))
+		suite.AddProperty(p[0], plain(p[1]))
 	}
 	return suite
 }
 
 func junitResult(message, typ string, lines ...string) *junit.Result {
-	return &junit.Result{Message: xmlText(clip(message, outputLine)), Type: typ, Data: xmlText(strings.Join(lines, "\n"))}
-}
-
-// xmlText makes the two characters visible that plain and outputLines let pass and
-// XML 1.0 has no way to write.
-func xmlText(s string) string {
-	return strings.NewReplacer("\uFFFE", escaped('\uFFFE'), "\uFFFF", escaped('\uFFFF')).Replace(s)
+	return &junit.Result{Message: clip(message, outputLine), Type: typ, Data: strings.Join(lines, "\n")}
 }
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

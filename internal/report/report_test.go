@@ -125,12 +125,12 @@ func TestJSON(t *testing.T) {
 func TestJSONHidden(t *testing.T) {
 	t.Parallel()
 	r := minimal()
-	r.Title = "a && b <c> \u202e \u009b \x7f \U000E0041 \ufe0f ünïcode 漢"
+	r.Title = "a && b <c> \u202e \u009b \x7f \U000E0041 \ufe0f \ufffe \U0001ffff \ufdd0 ünïcode 漢"
 	b, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `"title": "a && b <c> \u202e \u009b \u007f \udb40\udc41 \ufe0f ünïcode 漢"`
+	want := `"title": "a && b <c> \u202e \u009b \u007f \udb40\udc41 \ufe0f \ufffe \ud83f\udfff \ufdd0 ünïcode 漢"`
 	if !strings.Contains(string(b), want) {
 		t.Errorf("no %s in\n%s", want, b)
 	}
