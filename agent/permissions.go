@@ -121,7 +121,7 @@ func (p Permissions) Decide(_ context.Context, t tool.Tool, args json.RawMessage
 			c.Level = policy.LevelNone
 		}
 	} else {
-		c.Targets = targets(t, args, p.roots)
+		c.Targets = targets(t, args, p.below)
 	}
 	return refusal(policy.Decide(c, p.granted))
 }
@@ -133,7 +133,7 @@ func (p Permissions) Approved(t tool.Tool, args json.RawMessage) string {
 		return ""
 	}
 	c := p.call(t.Name, t.Class)
-	c.Targets = targets(t, args, p.roots)
+	c.Targets = targets(t, args, p.below)
 	c.Hook, c.Spent = nil, "" // they were asked already
 	v := policy.Explain(c, p.granted)
 	if v.Denial != nil {
@@ -159,13 +159,16 @@ func (p Permissions) command(name, command string, targets []policy.Target) *too
 	return refusal(policy.Decide(c, p.granted))
 }
 
-// targets are what a call of t is about.
-func targets(t tool.Tool, args json.RawMessage, roots []string) []policy.Target {
+// below is a path of a call as rules have it.
+func (p Permissions) below(name string) string { return policy.Relative(name, p.roots...) }
+
+// targets are what a call of t is about; rel gives a path of it as rules have it.
+func targets(t tool.Tool, args json.RawMessage, rel func(string) string) []policy.Target {
 	if t.About == nil {
-		return policy.Undeclared(t.Name, string(t.Class), args, roots...)
+		return policy.Undeclared(t.Name, string(t.Class), args, rel)
 	}
 	var declared []policy.Subject
-	for _, s := range t.About(args, func(p string) string { return policy.Relative(p, roots...) }) {
+	for _, s := range t.About(args, rel) {
 		declared = append(declared, policy.Subject{Name: s.Rule, Text: s.Text, Aside: s.Aside})
 	}
 	return policy.Targets(declared)
@@ -180,7 +183,7 @@ func Targets(name string, args json.RawMessage) []policy.Target {
 	}
 	for _, t := range tool.Declared() {
 		if t.Name == name {
-			return targets(t, args, nil)
+			return targets(t, args, Permissions{}.below)
 		}
 	}
 	return nil
@@ -194,11 +197,19 @@ func (p Permissions) Fetch(url string) *tool.Denied {
 	return refusal(policy.Decide(c, p.granted))
 }
 
-// Hidden reports whether a rule keeps agents from reading a file of the project, for
-// tools that come across it without naming it.
-func (p Permissions) Hidden(path string) bool {
+// Behind refuses a call for what is behind symbolic links in its paths, which only the tool
+// that follows them knows: real gives the path behind them.
+func (p Permissions) Behind(t tool.Tool, args json.RawMessage, real func(string) string) *tool.Denied {
+	c := p.call(t.Name, t.Class)
+	c.Targets, c.Spent = targets(t, args, real), "" // of the call it was asked already
+	return refusal(policy.Decide(c, p.granted))
+}
+
+// Hidden reports whether a rule of a kind, such as Read, keeps agents from a path of the
+// project, for tools that come across it without naming it.
+func (p Permissions) Hidden(rule, path string) bool {
 	c := p.call("read_file", tool.Read)
-	c.Targets = []policy.Target{{Name: "Read", Text: path}}
+	c.Targets = []policy.Target{{Name: rule, Text: path}}
 	c.Agent, c.Hook, c.Spent = policy.Agent{}, nil, ""
 	return policy.Decide(c, p.granted) != nil
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,12 +102,87 @@ func TestDecideAndShell(t *testing.T) {
 			t.Errorf("%s: %q, hop %q, want %q", url, got, code(p.Fetch(url)), want)
 		}
 	}
-	if !p.Hidden("secrets/a") || p.Hidden("public") {
+	if !p.Hidden("Read", "secrets/a") || p.Hidden("Read", "public") || p.Hidden("List", "secrets/a") {
 		t.Error("Hidden does not follow the rules")
 	}
 	args := json.RawMessage(`{"path":"/head/secrets/a"}`)
 	if got := code(p.Of(agent.OwnRules{}, "/head").Decide(t.Context(), read, args)); got != "policy_deny" {
 		t.Errorf("a path below a root: %q", got)
+	}
+}
+
+// What a rule forbids is refused behind symbolic links, too, which a change can add, and so
+// that it is a denial; the operator's hook is asked about what is there.
+func TestLinksLeadAroundNoRule(t *testing.T) {
+	t.Parallel()
+	head, base := t.TempDir(), t.TempDir()
+	for _, dir := range []string{"secrets/deep", "src"} {
+		if err := os.MkdirAll(filepath.Join(head, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(base, "s2"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{filepath.Join(head, "secrets/key"), filepath.Join(head, "src/key"), filepath.Join(base, "s2/key")} {
+		if err := os.WriteFile(name, []byte("needle\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"s2": "secrets", "src/s3": "../s2/deep", "k": "s2/key", "ok": "src"} {
+		if err := os.Symlink(to, filepath.Join(head, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trees := tool.Trees{}
+	for _, r := range []struct {
+		dir string
+		to  **os.Root
+	}{{head, &trees.Head}, {base, &trees.Base}} {
+		root, err := os.OpenRoot(r.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { root.Close() })
+		*r.to = root
+	}
+	var hooked []string
+	terms := agent.Terms{Trust: "untrusted", Hook: func(c agent.HookCall) string { hooked = append(hooked, c.Targets...); return "" }}
+	p := permissions(t, terms, `{"permissions":{"deny":["Read(secrets/**)","List(secrets/**)"],"ask":["Glob(secrets/**)","Grep(secrets/**)"]}}`)
+	trees.Hidden, trees.Permit = p.Hidden, p.Behind
+	tools := map[string]tool.Tool{}
+	for _, tl := range tool.FileTools(trees) {
+		tools[tl.Name] = tl
+	}
+	for _, tt := range []struct{ tool, args, want string }{
+		{"read_file", `{"path":"s2/key"}`, "policy_deny secrets/key"},
+		{"read_file", `{"path":"k"}`, "policy_deny secrets/key"},
+		{"read_many_files", `{"paths":["ok/key","k"]}`, "policy_deny secrets/key"},
+		{"list_dir", `{"path":"s2"}`, "policy_deny secrets"},
+		{"list_dir", `{"path":"ok/s3"}`, "policy_deny secrets/deep"},
+		{"list_project_structure", `{"path":"s2"}`, "policy_deny secrets"},
+		{"glob", `{"pattern":"*","path":"s2"}`, "ask_unattended secrets/*"},
+		{"grep", `{"pattern":"needle","path":"s2"}`, "policy_deny secrets"},
+		{"read_file", `{"path":"ok/key"}`, ""},
+		{"read_file", `{"path":"s2/key","side":"base"}`, ""},
+		{"read_many_files", `{"paths":["ok/key","src/key"]}`, ""},
+		{"list_dir", `{"path":"ok"}`, ""},
+		{"list_dir", `{"path":"s2","side":"base"}`, ""},
+		{"list_project_structure", `{}`, ""},
+		{"glob", `{"pattern":"*","path":"ok"}`, ""},
+		{"grep", `{"pattern":"needle"}`, ""},
+	} {
+		res, err := tools[tt.tool].Run(t.Context(), json.RawMessage(tt.args))
+		got := ""
+		if res.Denied != nil {
+			got = res.Denied.Code + " " + res.Denied.Target
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s %s: %q %q %v, want %q", tt.tool, tt.args, got, res.Text, err, tt.want)
+		}
+	}
+	if want := []string{"src/key", "src/key", "src/key", "src", "src/*"}; !slices.Equal(hooked, want) {
+		t.Errorf("the hook was asked about %v, want %v", hooked, want)
 	}
 }
 

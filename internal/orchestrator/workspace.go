@@ -179,7 +179,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 		roots.trees.HeadDir, roots.trees.BaseDir = p.ws.Tree.Dir, w.sides.Base.Dir
 	}
 	may = w.agents.may.For(p.spec.Name, p.rec.ID).Of(own(p.def), dirs...)
-	roots.trees.Hidden = may.Hidden
+	roots.trees.Hidden, roots.trees.Permit = may.Hidden, may.Behind
 	var todos tool.Todos
 	tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(w.history()), []tool.Tool{tool.TodoWrite(&todos)})
 	if w.agents.pull != nil {

@@ -45,15 +45,16 @@ func about(name, args string, roots ...string) []Target {
 		_ = json.Unmarshal([]byte(args), &a)
 		return Tests(a.Command)
 	}
+	rel := func(p string) string { return Relative(p, roots...) }
 	for _, t := range tool.Declared() {
 		if t.Name != name {
 			continue
 		}
 		if t.About == nil {
-			return Undeclared(name, string(t.Class), []byte(args), roots...)
+			return Undeclared(name, string(t.Class), []byte(args), rel)
 		}
 		var declared []Subject
-		for _, s := range t.About([]byte(args), func(p string) string { return Relative(p, roots...) }) {
+		for _, s := range t.About([]byte(args), rel) {
 			declared = append(declared, Subject{s.Rule, s.Text, s.Aside})
 		}
 		return Targets(declared)
@@ -86,7 +87,7 @@ func TestUndeclared(t *testing.T) {
 	} {
 		c := Call{
 			Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Trust: Trusted, Tool: "git_new",
-			Targets: Undeclared("git_new", tt.class, []byte(tt.args)), Rules: rules(t, false, tt.rule),
+			Targets: Undeclared("git_new", tt.class, []byte(tt.args), func(p string) string { return Relative(p) }), Rules: rules(t, false, tt.rule),
 		}
 		got := ""
 		if d := Decide(c, append(grant, "something")); d != nil {

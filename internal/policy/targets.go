@@ -34,15 +34,15 @@ func Targets(declared []Subject) []Target {
 
 // Undeclared are the targets of a call whose tool declares nothing: all that its arguments
 // name, in the words of every kind of rule that its class can be about. So a rule that is
-// meant for such tools holds for one that was added after it was written. roots are as in
-// [Relative].
-func Undeclared(tool, class string, args json.RawMessage, roots ...string) []Target {
+// meant for such tools holds for one that was added after it was written. rel makes a path of
+// a call one below the root of the project, as [Relative] does.
+func Undeclared(tool, class string, args json.RawMessage, rel func(string) string) []Target {
 	named := texts(args)
 	text := strings.Join(append([]string{tool}, named...), " ")
 	paths := func(kinds ...string) (out []Target) {
 		for _, p := range append(slices.Clone(named), "") {
 			for i, kind := range kinds {
-				out = append(out, Target{Name: kind, Text: Relative(p, roots...), Aside: i > 0})
+				out = append(out, Target{Name: kind, Text: rel(p), Aside: i > 0})
 			}
 		}
 		return out

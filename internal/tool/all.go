@@ -2,7 +2,11 @@ package tool
 
 // FileTools returns the tools that read files.
 func FileTools(t Trees) []Tool {
-	return []Tool{ReadFile(t), ReadManyFiles(t), ListDir(t), ListProjectStructure(t), Glob(t), Grep(t)}
+	out := []Tool{ReadFile(t), ReadManyFiles(t), ListDir(t), ListProjectStructure(t), Glob(t), Grep(t)}
+	for i := range out {
+		out[i] = t.behind(out[i])
+	}
+	return out
 }
 
 // GitTools returns the tools that read history.

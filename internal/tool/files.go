@@ -1,11 +1,14 @@
 package tool
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,9 +23,13 @@ type Trees struct {
 	Base  *os.Root // nil: there is none to read
 	Spill *os.Root // the run's folder of full outputs; nil: handles lead nowhere
 
-	// Hidden matches files that rules keep from being read, by their path below the
-	// root; nil: there are none. What a name alone gives away is kept back always.
-	Hidden func(path string) bool
+	// Hidden reports whether a rule of a kind, such as Read, keeps back a path below the
+	// root that a tool comes across; nil: none does. Files whose name alone gives them away
+	// are kept back always.
+	Hidden func(rule, path string) bool
+	// Permit says why a call that leads through a symbolic link is refused for what is
+	// behind it, nil to let it go on; real gives the path behind links. nil: no call is refused.
+	Permit func(t Tool, args json.RawMessage, real func(string) string) *Denied
 
 	// HeadDir and BaseDir are where commands see the two sides; a path below one
 	// of them is understood as the same file of that side. May be empty.
@@ -39,19 +46,68 @@ const (
 type place struct {
 	root *os.Root
 	name string // clean, slash-separated, "." for the root
-	side string
-	hide func(path string) bool
+	real string // the path behind symbolic links
+	hide func(rule, path string) bool
+}
+
+// paths are the paths of a file below a place: as it was asked for, and behind links. Below a
+// place none is followed.
+func (p place) paths(name string) []string {
+	if p.real == p.name {
+		return []string{name}
+	}
+	return []string{name, path.Join(p.real, relative(p.name, name))}
 }
 
 // kept says why a file below a place is not read.
 func (p place) kept(name string) string {
-	if why := private(name); why != "" {
-		return why
-	}
-	if p.hide != nil && p.hide(name) {
-		return "a rule of the permission file keeps it back"
+	for _, n := range p.paths(name) {
+		why := private(n)
+		if why == "" && p.hide != nil && p.hide("Read", n) {
+			why = "a rule of the permission file keeps it back"
+		}
+		switch {
+		case why != "" && n != name:
+			return "it points to a file that is private (" + why + ")"
+		case why != "":
+			return why
+		}
 	}
 	return ""
+}
+
+// hidden reports whether a rule of a kind keeps back what lies below a place.
+func (p place) hidden(rule, name string) bool {
+	return p.hide != nil && slices.ContainsFunc(p.paths(name), func(n string) bool { return p.hide(rule, n) })
+}
+
+// behind has a tool ask about what its paths lead to through symbolic links, as it is asked
+// about the paths themselves before it runs.
+func (t Trees) behind(tl Tool) Tool {
+	run := tl.Run
+	tl.Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
+		var in struct{ Side string }
+		_ = json.Unmarshal(args, &in) // what does not fit is the tool's to say
+		linked := tl.About == nil
+		real := func(p string) string {
+			at, err := t.place(p, in.Side)
+			if err != nil { // the tool says so
+				return p
+			}
+			linked = linked || at.real != at.name
+			return at.real
+		}
+		if !linked {
+			tl.About(args, real)
+		}
+		if linked && t.Permit != nil {
+			if d := t.Permit(tl, args, real); d != nil {
+				return Result{Denied: d}, nil
+			}
+		}
+		return run(ctx, args)
+	}
+	return tl
 }
 
 // place understands a path that a model gave.
@@ -86,7 +142,7 @@ func (t Trees) place(p, side string) (place, error) {
 	if root == nil {
 		return place{}, Badf("there is no %s tree to read", side)
 	}
-	return place{root, name, side, t.Hidden}, nil
+	return place{root, name, resolved(root, name), t.Hidden}, nil
 }
 
 // below says which side an absolute path belongs to.
@@ -108,26 +164,23 @@ func (p place) open() (*os.File, error) {
 	if why := p.kept(p.name); why != "" {
 		return nil, Badf("%s is not read: %s", show(p.name), why)
 	}
-	if why := p.kept(p.resolved()); why != "" {
-		return nil, Badf("%s is not read: it points to a file that is private (%s)", show(p.name), why)
-	}
 	return openRegular(p.root, p.name)
 }
 
 // resolved is the path behind symbolic links, the path itself where they lead
 // nowhere or out. The trees are read-only, so it still holds when it is opened.
-func (p place) resolved() string {
-	full, err := filepath.EvalSymlinks(filepath.Join(p.root.Name(), p.name))
+func resolved(root *os.Root, name string) string {
+	full, err := filepath.EvalSymlinks(filepath.Join(root.Name(), name))
 	if err != nil {
-		return p.name
+		return name
 	}
-	top, err := filepath.EvalSymlinks(p.root.Name())
+	top, err := filepath.EvalSymlinks(root.Name())
 	if err != nil {
-		return p.name
+		return name
 	}
 	rel, err := filepath.Rel(top, full)
 	if err != nil || !filepath.IsLocal(rel) {
-		return p.name
+		return name
 	}
 	return filepath.ToSlash(rel)
 }

@@ -70,7 +70,7 @@ func hostile(t *testing.T) Trees {
 	write(t, head, ".env.example", "TOKEN=needle-example\n")
 	write(t, head, "config/credentials.json", "needle\n")
 	write(t, head, "secret_test.go", "package a // needle\n")
-	write(t, head, "bidi.go", "x := \"a\u202eb\u200bc\U000e0041\"\n")
+	write(t, head, "bidi.go", "x := \"a\u202eb\u200bc\U000e0041\ufffe\"\n")
 	write(t, head, "data.bin", "ab\x00needle")
 	write(t, head, "empty", "")
 	write(t, head, ".git", "gitdir: /elsewhere\n")
@@ -110,7 +110,7 @@ func TestReadFile(t *testing.T) {
 		{"a piece", m{"path": "a.go", "offset": 1, "limit": 1}, "package a\n[… more from line 2 on: read it with offset=2 …]\n"},
 		{"behind the end", m{"path": "a.go", "offset": 9}, "error: “a.go” has 3 lines"},
 		{"empty", m{"path": "empty"}, "[the file is empty]"},
-		{"hidden characters", m{"path": "bidi.go"}, "x := \"a<U+202E>b<U+200B>c<U+E0041>\"\n"},
+		{"hidden characters", m{"path": "bidi.go"}, "x := \"a<U+202E>b<U+200B>c<U+E0041><U+FFFE>\"\n"},
 		{"binary", m{"path": "data.bin"}, "error: “data.bin” is a binary file"},
 		{"folder", m{"path": "sub"}, "error: “sub” is a folder"},
 		{"missing", m{"path": "nope.go"}, "error: “nope.go” does not exist"},
@@ -259,7 +259,7 @@ func TestSearches(t *testing.T) {
 		{"grep of a private file", Grep(trees), m{"pattern": "TOKEN", "path": ".env"}, "[no line matches]\n[1 private or very large files were not searched]\n"},
 		{"grep of a link to a private file", Grep(trees), m{"pattern": "TOKEN", "path": "link-env"}, "[no line matches]\n"},
 		{"grep that is broken", Grep(trees), m{"pattern": "("}, "error: grep: pattern"},
-		{"grep shows hidden characters", Grep(trees), m{"pattern": "x :="}, "bidi.go:1: x := \"a<U+202E>b<U+200B>c<U+E0041>\"\n"},
+		{"grep shows hidden characters", Grep(trees), m{"pattern": "x :="}, "bidi.go:1: x := \"a<U+202E>b<U+200B>c<U+E0041><U+FFFE>\"\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := call(t, tt.tl, tt.args); !strings.HasPrefix(got, tt.want) {
@@ -295,28 +295,49 @@ func TestTodoWrite(t *testing.T) {
 	}
 }
 
-// What a rule keeps back is not read, by its name, through a link or by a search.
+// What a rule keeps back is neither read nor found, by its name, through a link or by a search.
 func TestHiddenFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "kept/a.txt", "needle\n")
+	write(t, dir, "kept/deep/b.txt", "needle\n")
 	write(t, dir, "open.txt", "needle\n")
-	if err := os.Symlink("kept/a.txt", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
+	write(t, dir, "public/open.txt", "needle\n")
+	for name, to := range map[string]string{"link": "kept/a.txt", "folder": "kept", "public/up": "../folder", "inside": "folder/deep", "way": "public"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	trees := Trees{Head: root, Hidden: func(path string) bool { return strings.HasPrefix(path, "kept/") }}
-	for _, p := range []string{"kept/a.txt", "./kept/../kept/a.txt", "link"} {
+	trees := Trees{Head: root, Hidden: func(_, path string) bool { return strings.HasPrefix(path+"/", "kept/") }}
+	for _, p := range []string{"kept/a.txt", "./kept/../kept/a.txt", "link", "folder/a.txt", "way/up/a.txt", "inside/b.txt"} {
 		if _, err := ReadFile(trees).Run(t.Context(), json.RawMessage(`{"path":"`+p+`"}`)); !isBad(err) {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
-	if got := call(t, Grep(trees), m{"pattern": "needle"}); got != "open.txt:1: needle\n[1 private or very large files were not searched]\n" {
-		t.Errorf("grep: %s", got)
+	for _, tt := range []struct {
+		tl   Tool
+		args m
+		want string
+	}{
+		{Grep(trees), m{"pattern": "needle"}, "open.txt:1: needle\npublic/open.txt:1: needle\n[2 private or very large files were not searched]\n"},
+		{Grep(trees), m{"pattern": "needle", "path": "folder"}, "[no line matches]\n[2 private or very large files were not searched]\n"},
+		{Grep(trees), m{"pattern": "needle", "path": "way/up/a.txt"}, "[no line matches]\n[1 private or very large files were not searched]\n"},
+		{Grep(trees), m{"pattern": "needle", "path": "inside"}, "[no line matches]\n[1 private or very large files were not searched]\n"},
+		{Grep(trees), m{"pattern": "needle", "path": "way"}, "way/open.txt:1: needle\n"},
+		{Glob(trees), m{"pattern": "*.txt"}, "open.txt\npublic/open.txt\n[2 files are left out: rules of the permission file keep them back]\n"},
+		{Glob(trees), m{"pattern": "*", "path": "folder"}, "[no file matches]\n[2 files are left out: rules of the permission file keep them back]\n"},
+		{Glob(trees), m{"pattern": "*.txt", "path": "way"}, "way/open.txt\n"},
+		{ListProjectStructure(trees), m{"path": "way"}, "open.txt (7 bytes)\nup -> ../folder\n"},
+		{ListProjectStructure(trees), m{}, "folder -> kept\ninside -> folder/deep\nkept/ (a rule of the permission file keeps it back)\nlink -> kept/a.txt\nopen.txt (7 bytes)\npublic/\n  open.txt (7 bytes)\n  up -> ../folder\nway -> public\n"},
+	} {
+		if got := call(t, tt.tl, tt.args); got != tt.want {
+			t.Errorf("%s %v: %s", tt.tl.Name, tt.args, got)
+		}
 	}
 }
 

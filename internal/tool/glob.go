@@ -40,8 +40,13 @@ func Glob(t Trees) Tool {
 			return Result{}, err
 		}
 		var found []string
+		kept := 0
 		err = at.walk(ctx, func(name string, _ fs.DirEntry) error {
 			if !matches(in.Pattern, relative(at.name, name)) {
+				return nil
+			}
+			if at.hidden("Glob", name) {
+				kept++
 				return nil
 			}
 			if len(found) == globMatches {
@@ -54,7 +59,11 @@ func Glob(t Trees) Tool {
 		if err != nil && !more {
 			return Result{}, err
 		}
-		return Result{Text: listed(found, more, "no file matches", fmt.Sprintf("[… more than %d: narrow the pattern …]", globMatches))}, nil
+		text := listed(found, more, "no file matches", fmt.Sprintf("[… more than %d: narrow the pattern …]", globMatches))
+		if kept > 0 {
+			text += fmt.Sprintf("[%d files are left out: rules of the permission file keep them back]\n", kept)
+		}
+		return Result{Text: text}, nil
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 
@@ -72,15 +71,11 @@ type search struct {
 }
 
 func (g *search) file(name string) error {
-	if g.at.kept(name) != "" {
+	if g.at.kept(name) != "" || g.at.hidden("Grep", name) {
 		g.skipped++
 		return nil
 	}
-	open := func() (*os.File, error) { return openRegular(g.at.root, name) }
-	if name == g.at.name { // named by the model, so it may be a link
-		open = g.at.open
-	}
-	f, err := open()
+	f, err := openRegular(g.at.root, name)
 	if err != nil {
 		var mistake *BadCall
 		if errors.As(err, &mistake) {

@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"strings"
 )
@@ -24,7 +23,7 @@ func ListProjectStructure(t Trees) Tool {
 		if in.Depth == 0 {
 			in.Depth = structureDepth
 		}
-		s := structure{root: at.root, depth: min(max(in.Depth, 1), structureDeepest)}
+		s := structure{at: at, depth: min(max(in.Depth, 1), structureDeepest)}
 		if err := s.folder(ctx, at.name, 0); err != nil {
 			return Result{}, err
 		}
@@ -37,7 +36,7 @@ func ListProjectStructure(t Trees) Tool {
 
 // A structure collects the lines of a tree.
 type structure struct {
-	root  *os.Root
+	at    place
 	depth int
 	lines []string
 	left  bool
@@ -47,7 +46,7 @@ func (s *structure) folder(ctx context.Context, name string, level int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := readDir(s.root, name)
+	entries, err := readDir(s.at.root, name)
 	if err != nil {
 		return err
 	}
@@ -57,14 +56,18 @@ func (s *structure) folder(ctx context.Context, name string, level int) error {
 			return nil
 		}
 		child := path.Join(name, e.Name())
-		line := strings.Repeat("  ", level) + entryLine(s.root, child, e)
-		if e.IsDir() && level+1 >= s.depth {
-			if inner, err := readDir(s.root, child); err == nil {
+		line := strings.Repeat("  ", level) + entryLine(s.at.root, child, e)
+		kept := e.IsDir() && s.at.hidden("List", child)
+		switch {
+		case kept:
+			line += " (a rule of the permission file keeps it back)"
+		case e.IsDir() && level+1 >= s.depth:
+			if inner, err := readDir(s.at.root, child); err == nil {
 				line += fmt.Sprintf(" (%d entries)", len(inner))
 			}
 		}
 		s.lines = append(s.lines, line)
-		if e.IsDir() && level+1 < s.depth {
+		if e.IsDir() && !kept && level+1 < s.depth {
 			if err := s.folder(ctx, child, level+1); err != nil {
 				return err
 			}
