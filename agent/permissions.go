@@ -192,7 +192,7 @@ func Targets(name string, args json.RawMessage) []policy.Target {
 // Fetch refuses addresses, that of a call and those that it is led on to.
 func (p Permissions) Fetch(url string) *tool.Denied {
 	c := p.call("fetch_url", tool.Net)
-	c.Targets = []policy.Target{{Name: "Fetch", Text: url}}
+	c.Targets = []policy.Target{policy.Address(url)}
 	c.Agent.Permission, c.Hook = nil, nil // they were asked about the call
 	return refusal(policy.Decide(c, p.granted))
 }

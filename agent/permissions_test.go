@@ -96,7 +96,7 @@ func TestDecideAndShell(t *testing.T) {
 		}
 	}
 	p := permissions(t, agent.Terms{Trust: "trusted", Sandboxed: true, Hosts: []string{"docs.example"}}, file)
-	for url, want := range map[string]string{"https://docs.example/x": "", "https://pkg.go.dev/x": "", "https://docs.example/ask": "ask_unattended", "https://evil.example/": "background_auto_deny"} {
+	for url, want := range map[string]string{"https://docs.example/x": "", "https://pkg.go.dev/x": "", "https://docs.example/ask": "ask_unattended", "https://docs.example/x/../%61sk": "ask_unattended", "https://evil.example/": "background_auto_deny"} {
 		args, _ := json.Marshal(map[string]string{"url": url})
 		if got := code(p.Decide(t.Context(), fetch, args)); got != want || code(p.Fetch(url)) != want {
 			t.Errorf("%s: %q, hop %q, want %q", url, got, code(p.Fetch(url)), want)

@@ -129,6 +129,14 @@ func (c Call) ownWord() (action Action, rule, target string) {
 	if len(texts) == 0 {
 		texts = []string{c.Command}
 	}
+	for _, t := range c.Targets {
+		if t.plain == "" {
+			continue
+		}
+		if a, by := c.Agent.Permission(c.Tool, t.plain); a == Deny {
+			return Deny, by, t.Text
+		}
+	}
 	for _, text := range texts {
 		switch a, by := c.Agent.Permission(c.Tool, text); {
 		case a == Deny:

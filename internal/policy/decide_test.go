@@ -80,6 +80,7 @@ func TestUndeclared(t *testing.T) {
 		{"exec", `{"script":["curl x"]}`, "deny Bash(curl *)", CodePolicyDeny},
 		{"exec", `{}`, "deny Bash(*)", CodePolicyDeny},
 		{"net", `{"to":"https://evil.example/x"}`, "deny Fetch(https://evil.example/*)", CodePolicyDeny},
+		{"net", `{"to":"https://EVIL.example:443/x"}`, "deny Fetch(https://evil.example/*)", CodePolicyDeny},
 		{"net", `{"to":"https://evil.example/x"}`, "allow Fetch(https://good.example/*)", CodeBackground},
 		{"net", `{}`, "deny Fetch(*)", CodePolicyDeny},
 		{"session", `{}`, "deny Git(*)", ""},

@@ -85,6 +85,7 @@ type Target struct {
 	base   string // of a Bash segment: the text without the folder of its program
 	behind bool   // of a Bash segment: it may be given more words than the text has
 	trap   string // of a Bash segment: why no Allow rule covers it
+	plain  string // of an address: what a server may make of it
 }
 
 // matches reports whether the rule is about a target. An Allow rule has to fit
@@ -98,6 +99,9 @@ func (r Rule) matches(t Target) bool {
 	}
 	if slices.Contains(pathNames, r.Name) {
 		return matchPath(r.Pattern, t.Text)
+	}
+	if r.Name == "Fetch" {
+		return slices.ContainsFunc(pattern.Braces(r.Pattern), func(p string) bool { return r.matchesAddress(p, t) })
 	}
 	for _, p := range pattern.Braces(atHome.Replace(r.Pattern)) {
 		switch {

@@ -20,14 +20,17 @@ type Subject struct {
 func Targets(declared []Subject) []Target {
 	out := make([]Target, 0, len(declared))
 	for _, s := range declared {
-		if s.Name == "Bash" {
-			for _, t := range Command(s.Text) {
-				t.Aside = s.Aside
-				out = append(out, t)
-			}
-			continue
+		made := []Target{{Name: s.Name, Text: s.Text}}
+		switch s.Name {
+		case "Bash":
+			made = Command(s.Text)
+		case "Fetch":
+			made = []Target{Address(s.Text)}
 		}
-		out = append(out, Target{Name: s.Name, Text: s.Text, Aside: s.Aside})
+		for _, t := range made {
+			t.Aside = s.Aside
+			out = append(out, t)
+		}
 	}
 	return out
 }
@@ -58,7 +61,7 @@ func Undeclared(tool, class string, args json.RawMessage, rel func(string) strin
 		out := []Target{{Name: "Fetch", Text: text, Aside: true}}
 		for _, n := range named {
 			if u, err := url.Parse(n); err == nil && u.Host != "" {
-				out = append(out, Target{Name: "Fetch", Text: n})
+				out = append(out, Address(n))
 			}
 		}
 		return out

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ycbot/ycbot/internal/proxy"
 )
@@ -126,6 +127,8 @@ func (f Fetcher) check(u *url.URL) error {
 		return Badf("fetch_url: %s: only http and https are fetched", show(u.String()))
 	case u.User != nil:
 		return Badf("fetch_url: %s: an address may have no user in it", show(u.Redacted()))
+	case strings.IndexFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) >= 0: // a connection is made to another name, which rules would not see
+		return Badf("fetch_url: %s: write the host with ASCII letters, as xn--…", show(u.String()))
 	case u.Port() != "" && u.Port() != "443" && u.Port() != "80":
 		return Badf("fetch_url: %s: only the ports 443 and 80 are reached", show(u.String()))
 	}

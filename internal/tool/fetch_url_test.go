@@ -131,7 +131,7 @@ func TestFetchStaysPublic(t *testing.T) {
 		reached++
 	}, addrs)
 	try := []string{
-		"https://mixed.example/", "https://none.example/", "ftp://docs.example/", "file:///etc/passwd", "https://user:secret@docs.example/", "https://docs.example:8443/", "https:///x", "gopher://x", "nonsense", "http://2130706433/", "http://0x7f.1/",
+		"https://mixed.example/", "https://none.example/", "ftp://docs.example/", "file:///etc/passwd", "https://user:secret@docs.example/", "https://docs.example:8443/", "https:///x", "gopher://x", "nonsense", "https://ｄocs.example/", "https://b\u00fccher.example/", "https://docs.example/?to=https://b%C3%BCcher.example/", "http://2130706433/", "http://0x7f.1/",
 	}
 	addrs["2130706433"], addrs["0x7f.1"] = []string{"127.0.0.1"}, []string{"127.0.0.1"} // what a system's resolver makes of them
 	for i, a := range inside {
