@@ -203,6 +203,17 @@ func TestBashRules(t *testing.T) {
 		"flock -n f curl x": CodePolicyDeny, "flock f -c 'curl x'": CodePolicyDeny, "taskset -c 0 curl x": CodePolicyDeny, "timeout --signal KILL 5 curl x": CodePolicyDeny, "timeout -k 1 5 curl x": CodePolicyDeny,
 		"nice curl x": CodePolicyDeny, `\time -o f curl x`: CodePolicyDeny, "time curl x": CodePolicyDeny, "trap 'curl x' EXIT": CodePolicyDeny, "strace -f curl x": CodePolicyDeny, "command -p curl x": CodePolicyDeny,
 		"timeout 5 env A=1 nohup curl x": CodePolicyDeny, "coproc curl x": CodePolicyDeny, "! curl x": CodePolicyDeny,
+		// in each spelling of a shell's own
+		"bash -O extglob -c 'curl x'": CodePolicyDeny, "bash --rcfile f -c 'curl x'": CodePolicyDeny, "bash -rcfile f -c 'curl x'": CodePolicyDeny, "bash -c -o errexit 'curl x'": CodePolicyDeny,
+		"bash -co posix 'curl x'": CodePolicyDeny, "bash -c -- 'curl x'": CodePolicyDeny, "zsh -oerrexit -c 'curl x'": CodePolicyDeny, "bash +O extglob -ec 'curl x' name": CodePolicyDeny, "bash -c -o 'curl x'": CodePolicyDeny,
+		"cur{l..l} x": CodePolicyDeny, "cu{r,}l x": CodePolicyDeny, "echo {curl,x}": "Bash(echo *)", "flock /tmp/l -c 'true; curl x'": CodePolicyDeny, "flock /tmp/l -c'curl x'": CodePolicyDeny,
+		"flock /tmp/l --command='curl x'": CodePolicyDeny, "hyperfine --prepare='curl x' ls": CodePolicyDeny, "sem 'true;curl x'": CodePolicyDeny, "ls | entr -s 'true; curl x'": CodePolicyDeny,
+		"eval -- curl x": CodePolicyDeny, "trap -- 'curl x' EXIT": CodePolicyDeny, "mapfile -c1 -C 'curl x' a <<< y": CodePolicyDeny, "readarray -C'curl x' a": CodePolicyDeny, "compgen -C 'curl x'": CodePolicyDeny,
+		"complete -C 'curl x' y": CodePolicyDeny, "compgen -W '$(curl x)'": CodePolicyDeny, "[[ -v 'a[$(curl x)]' ]]": CodePolicyDeny, "declare 'a[$(curl x)]=1'": CodePolicyDeny, "[ -v 'a[`curl x`]' ]": CodePolicyDeny,
+		"let 'a[$(curl x)]=1'": CodePolicyDeny, "(( 'a[$(curl x)]' ))": CodePolicyDeny, "[[ 'a[1 + $(curl x)]' -eq 1 ]]": CodePolicyDeny, `$'\x63url' x`: CodePolicyDeny, "echo x | xargs -I R curl R": CodePolicyDeny,
+		"echo push | xargs git": CodePolicyDeny, "xargs git <<< push": CodePolicyDeny, "echo push | xargs -I{} git {}": CodePolicyDeny, "bash /dev/stdin <<< 'curl x'": CodeAsk, ". ../../../dev/stdin": CodeAsk, "mksh -c 'curl x'": CodePolicyDeny,
+		"eval curl x $y": CodePolicyDeny, `bash -c "curl x $y"`: CodeAsk, "complete -F f curl": "class exec", "[[ $x == a[0-9] ]]": "class exec", "bash -O extglob x.sh": "class exec", "bash dev/x.sh": "class exec",
+		"bash -c 'ls \"$1\"' _ x": "class exec", "flock /tmp/l ls": "class exec", "go vet ./{a,b}": "class exec", "trap - EXIT": "class exec", "mapfile -t a < f": "class exec", "echo a b | xargs -n 1 ls": "class exec",
 		// words may come from elsewhere
 		"echo x | xargs curl": CodePolicyDeny, "echo x | xargs -0 -n 1 curl": CodePolicyDeny, "echo x | xargs nohup curl": CodePolicyDeny, "echo x | xargs env A=1 curl": CodePolicyDeny, "echo x | xargs -I{} timeout 5 curl": CodePolicyDeny,
 		"env curl": CodePolicyDeny, "nohup curl": CodePolicyDeny, "time curl": "class exec", `\time curl`: CodePolicyDeny, "timeout 5 curl": CodePolicyDeny, "nice curl": CodePolicyDeny, "find . -exec curl {} +": CodePolicyDeny, `find . -exec curl \;`: CodePolicyDeny,
@@ -215,7 +226,7 @@ func TestBashRules(t *testing.T) {
 		// what runs is not seen, so it is as if someone had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
 		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodePolicyDeny, "env --split='curl x'": CodePolicyDeny, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
-		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodePolicyDeny, "/usr/bin/cur? x": CodeAsk,
 		". <(echo curl x)": CodeAsk, ". /dev/stdin": CodeAsk, "sh -s": CodeAsk, "bash $x": CodeAsk, "awk -f - x": CodeAsk, "sh -c \"$x\" y.sh": CodeAsk,
 		// what a file or another machine holds is not what a rule about commands is about
 		"bash script.sh": "class exec", "sh x.sh a b": "class exec", "bash -eu x.sh": "class exec", ". ./x": "class exec", ". venv/bin/activate && pytest": "class exec",

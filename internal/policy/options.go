@@ -107,14 +107,30 @@ func substitutes(text string) bool {
 
 // declared looks at what export, declare and the like set; such a variable reaches all
 // commands after it.
-func (c *checker) declared(d *syntax.DeclClause) {
+func (c *checker) declared(d *syntax.DeclClause, depth int) {
 	for _, a := range d.Args {
-		if a.Name != nil {
-			c.variable(a.Name.Value, a.Value)
-			if d.Variant.Value != "local" {
-				c.ambient = d.Variant.Value + " sets variables for the commands after it"
-			}
+		text := ""
+		if a.Value != nil {
+			text = value(a.Value)
+			c.evaluates(d.Variant.Value, text, depth)
 		}
+		if a.Name == nil { // an option, or a quoted word
+			c.aliased(text)
+			continue
+		}
+		c.aliased(a.Name.Value + "=" + text)
+		c.variable(a.Name.Value, a.Value)
+		if d.Variant.Value != "local" {
+			c.ambient = d.Variant.Value + " sets variables for the commands after it"
+		}
+	}
+}
+
+// aliased refuses a word that sets a variable that gives git an alias.
+func (c *checker) aliased(word string) {
+	if c.mutations && aliases(word) {
+		name, _, _ := strings.Cut(word, "=")
+		c.mutates("git alias", []string{name})
 	}
 }
 
@@ -127,8 +143,8 @@ func (c *checker) assigns(call *syntax.CallExpr) {
 		if a.Name == nil {
 			continue
 		}
-		if c.mutations && a.Value != nil && aliases(a.Name.Value+"="+value(a.Value)) {
-			c.mutates("git alias", []string{a.Name.Value})
+		if a.Value != nil {
+			c.aliased(a.Name.Value + "=" + value(a.Value))
 		}
 		c.variable(a.Name.Value, a.Value)
 		if len(call.Args) == 0 && strings.ToLower(a.Name.Value) != a.Name.Value {
@@ -139,12 +155,61 @@ func (c *checker) assigns(call *syntax.CallExpr) {
 
 // evaluators are builtins that evaluate words which are quoted.
 func evaluators() []string {
-	return []string{"[", "test", "let", "printf", "read", "unset", "mapfile", "readarray"}
+	return []string{"[", "test", "let", "printf", "read", "unset", "mapfile", "readarray", "declare", "typeset", "local", "export", "readonly", "wait", "getopts", "compgen", "complete"}
 }
 
-// evaluated finds a command in a quoted word of a builtin that evaluates it.
-func evaluated(name string, args []string) bool {
-	return slices.Contains(evaluators(), name) && slices.ContainsFunc(args, func(a string) bool {
-		return strings.Contains(a, "[$(") || strings.Contains(a, "[`")
+// index finds a command in the index of an array, which bash runs where it evaluates a text.
+var index = pattern.New("\\[[^\\]]*(\\$\\(|`)")
+
+// evaluated looks into the quoted words of a builtin that evaluates them.
+func (c *checker) evaluated(name string, args []string, depth int) {
+	if !slices.Contains(evaluators(), name) {
+		return
+	}
+	for _, a := range args {
+		c.evaluates(name, a, depth)
+	}
+	if name == "compgen" || name == "complete" {
+		for _, list := range grouped(args, "W") {
+			c.substituted(list, depth)
+		}
+	}
+}
+
+// evaluatesAll looks into all quoted words of a test or of arithmetic.
+func (c *checker) evaluatesAll(n syntax.Node, depth int) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok {
+			c.evaluates("a test or arithmetic", value(w), depth)
+		}
+		return c.denial == nil
 	})
+}
+
+// evaluates looks into a text that name evaluates.
+func (c *checker) evaluates(name, text string, depth int) {
+	if !strings.Contains(text, dynamic) && index.MatchString(text) {
+		c.doubt(name + " evaluates a word with a command in it")
+		c.substituted(text, depth)
+	}
+}
+
+// substituted looks into the commands in a text which bash expands like a here-document.
+func (c *checker) substituted(text string, depth int) {
+	c.literal(": <<YCBOT_TEXT\n"+text+"\nYCBOT_TEXT\n", depth)
+}
+
+// grouped are the values of a short option of bash's builtins, in its word or in the next.
+func grouped(rest []string, option string) []string {
+	var out []string
+	for i, a := range rest {
+		switch _, text, ok := strings.Cut(a, option); {
+		case !ok || !strings.HasPrefix(a, "-"):
+		case text != "":
+			out = append(out, text)
+		case i+1 < len(rest):
+			out = append(out, rest[i+1])
+		}
+	}
+	return out
 }

@@ -79,6 +79,8 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 	left := operands + 1
 	for i, a := range rest {
 		switch {
+		case slices.Contains(scripted, name) && strings.ContainsAny(a, " \t\n;&|<>()$`"):
+			c.literal(attached(a), depth)
 		case name == "env" && splits(a) >= 0:
 			c.literal(strings.Join(append([]string{a[splits(a):]}, rest[i+1:]...), " "), depth)
 			return
@@ -86,8 +88,6 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 		case valueless(name, a):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
 			left++
-		case !c.collect && strings.ContainsAny(a, " \t\n") && slices.Contains(scripted, name):
-			c.literal(a, depth)
 		case name == "env" && strings.Contains(a, "="):
 		default:
 			c.argv(rest[i:], depth+1)
@@ -96,6 +96,19 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 			}
 		}
 	}
+}
+
+// attached is a word without the option before its text, as in -c'text' and --command='text'.
+func attached(word string) string {
+	switch {
+	case strings.HasPrefix(word, "--"):
+		_, text, _ := strings.Cut(word, "=")
+		return text
+	case strings.HasPrefix(word, "-"):
+		_, text, _ := strings.Cut(word, "c")
+		return text
+	}
+	return word
 }
 
 // splits is where the text begins that an option of env takes apart, in the option or in the
@@ -168,24 +181,15 @@ func elsewhere(name string, rest []string) string {
 	if slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, dynamic) }) {
 		return ""
 	}
-	file := func(options string) bool { // the first word that is no option is a file
-		for _, a := range rest {
-			if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
-				return true
-			}
-			if strings.Trim(a, options) != "" {
-				return false
-			}
-		}
-		return false
-	}
-	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		if file("-+euxvnf") {
+	if slices.Contains(shells, name) {
+		if texts, file := started(rest); len(texts) == 0 && file != "" && !open.MatchString(file) {
 			return name + " runs a script that is not part of the command"
 		}
+		return ""
+	}
+	switch name {
 	case ".", "source":
-		if len(rest) > 0 && !strings.HasPrefix(rest[0], "/dev/") && rest[0] != "-" {
+		if rest = pastEnd(rest); len(rest) > 0 && !open.MatchString(rest[0]) && rest[0] != "-" {
 			return name + " runs a script that is not part of the command"
 		}
 	case "awk", "gawk", "mawk", "nawk":
@@ -201,13 +205,10 @@ func elsewhere(name string, rest []string) string {
 // hidden says why a command may run something that the script does not show.
 func hidden(name string, args []string) string {
 	rest := args[1:]
+	if texts, _ := started(rest); slices.Contains(shells, name) && len(texts) == 0 {
+		return name + " runs a script that is not part of the command"
+	}
 	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		if !slices.ContainsFunc(rest, func(a string) bool {
-			return strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c")
-		}) {
-			return name + " runs a script that is not part of the command"
-		}
 	case ".", "source":
 		return name + " runs a script that is not part of the command"
 	case "awk", "gawk", "mawk", "nawk":
@@ -235,11 +236,8 @@ func hidden(name string, args []string) string {
 	if trap := runnerTrap(name, rest); trap != "" {
 		return trap
 	}
-	if evaluated(name, rest) {
-		return name + " evaluates a word with a command in it"
-	}
 	word := args[0]
-	if word == dynamic || word != "[" && word != "[[" && strings.ContainsAny(word, "*?[") || strings.Contains(word, "{") && strings.Contains(word, ",") {
+	if word == dynamic || word != "[" && word != "[[" && strings.ContainsAny(word, "*?[") {
 		return "the program is only known at run time"
 	}
 	return ""
@@ -254,12 +252,8 @@ func indirect(name string, rest []string) string {
 				return "find " + a + " does more than find"
 			}
 		}
-	case "sh", "bash", "dash", "zsh", "ksh", "ash", "eval", "trap":
-		if len(rest) > 0 {
-			return name + " runs another command"
-		}
 	}
-	if _, wraps := wrappers(name); wraps && len(rest) > 0 {
+	if _, wraps := wrappers(name); len(rest) > 0 && (wraps || slices.Contains(shells, name) || name == "eval" || name == "trap") {
 		return name + " runs another command"
 	}
 	return writerTrap(name, rest)

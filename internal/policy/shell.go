@@ -34,6 +34,7 @@ const (
 	maxSegments = 1000
 	maxBehind   = 2000 // words that may be the command that another one runs
 	maxAbove    = 64   // lines
+	maxFed      = 100  // commands that are given what another one says
 )
 
 // A checker walks scripts until it finds the first reason to refuse, or where
@@ -46,6 +47,7 @@ type checker struct {
 	collect   bool // refuse nothing, keep the commands
 	segments  []Segment
 	behind    int    // words that were taken for the command that another one runs
+	fed       int    // commands that are given what another one says
 	assigned  bool   // the command that is looked at sets variables for itself
 	ambient   string // why the words of the commands do not say what they do
 	writes    bool   // output goes to a file
@@ -87,30 +89,24 @@ func (c *checker) script(src string, depth int) {
 		case *syntax.Redirect:
 			c.redirect(x)
 		case *syntax.Stmt:
-			if !c.collect {
-				c.input(x, depth)
-			}
+			c.input(x, depth)
 		case *syntax.BinaryCmd:
-			if !c.collect {
-				c.piped(x, depth)
-			}
+			c.piped(x, depth)
 		case *syntax.FuncDecl:
 			if callsItself(x) {
 				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
 			}
 		case *syntax.DeclClause:
-			c.declared(x)
+			c.declared(x, depth)
+		case *syntax.TestClause, *syntax.LetClause, *syntax.ArithmCmd:
+			c.evaluatesAll(x, depth)
 		case *syntax.ParamExp:
 			if c.collect && x.Exp != nil && x.Exp.Op == syntax.OtherParamOps {
 				c.doubt("bash runs the commands in what it expands as a prompt")
 			}
 		case *syntax.CallExpr:
 			c.assigns(x)
-			if c.collect { // what braces hide is not clear, and said to be so
-				c.argv(words(x.Args), depth)
-			} else {
-				c.argv(expanded(x.Args), depth)
-			}
+			c.argv(expanded(x.Args), depth)
 		}
 		return c.denial == nil
 	})
@@ -165,22 +161,11 @@ func (c *checker) argv(args []string, depth int) {
 	if c.mutations {
 		c.mutation(name, rest, depth)
 	}
+	c.evaluated(name, rest, depth)
+	if standard(args[0]) {
+		c.machine(name, rest)
+	}
 	switch name {
-	case "sudo", "doas", "pkexec", "su", "runuser":
-		c.deny("privilege", name+" asks for more privilege")
-		c.wrapped(name, rest, depth)
-	case "shutdown", "reboot", "halt", "poweroff", "kexec":
-		c.deny("machine down", name+" takes the machine down")
-	case "init", "telinit":
-		if len(rest) > 0 && (rest[0] == "0" || rest[0] == "6") {
-			c.deny("machine down", name+" "+rest[0]+" takes the machine down")
-		}
-	case "systemctl":
-		for _, a := range rest {
-			if slices.Contains([]string{"reboot", "poweroff", "halt", "kexec"}, a) {
-				c.deny("machine down", "systemctl "+a+" takes the machine down")
-			}
-		}
 	case "kill":
 		c.kill(rest)
 	case "rm":
@@ -196,103 +181,75 @@ func (c *checker) argv(args []string, depth int) {
 			c.device(a, name)
 		}
 	case "eval":
-		c.literal(strings.Join(rest, " "), depth)
+		c.literal(strings.Join(pastEnd(rest), " "), depth)
 	case "trap":
-		if len(rest) > 1 && !strings.HasPrefix(rest[0], "-") {
+		if rest = pastEnd(rest); len(rest) > 1 && !strings.HasPrefix(rest[0], "-") {
 			c.literal(rest[0], depth)
 		}
-	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		c.shell(rest, depth)
+	case "mapfile", "readarray", "compgen", "complete":
+		for _, text := range grouped(rest, "C") {
+			c.literal(text, depth)
+		}
 	case "find":
 		c.find(rest, depth)
 	default:
-		if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || name == "mkswap" {
-			c.deny("file system", name+" makes a new file system")
+		if slices.Contains(shells, name) {
+			texts, _ := started(rest)
+			for _, text := range texts {
+				c.literal(text, depth)
+			}
 		}
 		c.wrapped(name, rest, depth)
 	}
 }
 
+// pastEnd leaves out the word that ends the options.
+func pastEnd(rest []string) []string {
+	if len(rest) > 0 && rest[0] == "--" {
+		return rest[1:]
+	}
+	return rest
+}
+
+// systemFolder is where the programs of a system lie, seen from the root or from a folder below it.
+var systemFolder = pattern.New(`(^|/)(usr/(local/)?bin|sbin)$|(^|/root|\.\.)/bin$`)
+
+// standard says whether a word names a program of the system: one of the project may have any name.
+func standard(word string) bool {
+	return !strings.Contains(word, "/") || systemFolder.MatchString(path.Dir(path.Clean(word)))
+}
+
+// machine refuses what is about the whole machine.
+func (c *checker) machine(name string, rest []string) {
+	switch name {
+	case "sudo", "doas", "pkexec", "su", "runuser":
+		c.deny("privilege", name+" asks for more privilege")
+	case "shutdown", "reboot", "halt", "poweroff", "kexec":
+		c.deny("machine down", name+" takes the machine down")
+	case "init", "telinit":
+		if len(rest) > 0 && (rest[0] == "0" || rest[0] == "6") {
+			c.deny("machine down", name+" "+rest[0]+" takes the machine down")
+		}
+	case "systemctl":
+		for _, a := range rest {
+			if slices.Contains([]string{"reboot", "poweroff", "halt", "kexec"}, a) {
+				c.deny("machine down", "systemctl "+a+" takes the machine down")
+			}
+		}
+	default:
+		if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || name == "mkswap" {
+			c.deny("file system", name+" makes a new file system")
+		}
+	}
+}
+
+// literal looks into a text that a shell runs.
 func (c *checker) literal(src string, depth int) {
 	if strings.Contains(src, dynamic) {
 		c.doubt("part of it is computed at run time and was not checked")
-		return
+		src = strings.ReplaceAll(src, dynamic, `"${_}"`)
 	}
 	c.script(src, depth+1)
-}
-
-// shell looks into sh -c 'text'.
-func (c *checker) shell(rest []string, depth int) {
-	for i, a := range rest {
-		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
-			if i > 0 && strings.HasSuffix(rest[i-1], "o") {
-				continue // the name of an option, as in -euo pipefail
-			}
-			return
-		}
-		if strings.HasPrefix(a, "--") || !strings.Contains(a, "c") {
-			continue
-		}
-		for _, text := range rest[i+1:] {
-			if text == "pipefail" || strings.HasPrefix(text, "-") {
-				continue
-			}
-			c.literal(text, depth)
-			return
-		}
-	}
-}
-
-// shells are the programs that run text.
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
-
-// runsText says whether a statement is a shell, by itself or behind a wrapper.
-func runsText(s *syntax.Stmt) bool {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return false
-	}
-	args := words(call.Args)
-	if _, wraps := wrappers(path.Base(args[0])); !wraps {
-		args = args[:1]
-	}
-	return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(shells, path.Base(a)) })
-}
-
-// input looks into the text that a shell is given in place of a file.
-func (c *checker) input(s *syntax.Stmt, depth int) {
-	if runsText(s) {
-		c.given(s, depth)
-	}
-}
-
-// given looks into the text that a statement is given in place of a file.
-func (c *checker) given(s *syntax.Stmt, depth int) {
-	for _, r := range s.Redirs {
-		switch {
-		case r.Op == syntax.WordHdoc && r.Word != nil:
-			c.literal(value(r.Word), depth)
-		case (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Hdoc != nil:
-			c.literal(value(r.Hdoc), depth)
-		}
-	}
-}
-
-// lineEnds puts line ends where printf and most echos put them.
-var lineEnds = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\012`, "\n")
-
-// piped looks into what echo and printf say, or cat is given, for a shell.
-func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
-	call, ok := b.X.Cmd.(*syntax.CallExpr)
-	if b.Op != syntax.Pipe || !ok || len(call.Args) == 0 || !runsText(b.Y) {
-		return
-	}
-	switch args := words(call.Args); args[0] {
-	case "echo", "printf":
-		c.literal(lineEnds.Replace(strings.Join(args[1:], " ")), depth)
-	case "cat":
-		c.given(b.X, depth)
-	}
 }
 
 func (c *checker) find(rest []string, depth int) {
@@ -301,11 +258,13 @@ func (c *checker) find(rest []string, depth int) {
 		case "-exec", "-execdir", "-ok", "-okdir":
 			c.argv(rest[i+1:], depth+1)
 		case "-delete":
-			for _, root := range rest[:i] {
-				if strings.HasPrefix(root, "-") {
-					break
-				}
-				if precious(root) {
+			for n, root := range rest[:i] {
+				switch {
+				case slices.Contains([]string{"-H", "-L", "-P", "-D", "--"}, root), strings.HasPrefix(root, "-O"): // stand before the folders
+				case n > 0 && rest[n-1] == "-D":
+				case strings.HasPrefix(root, "-"):
+					return
+				case precious(root):
 					c.deny("wipe", "find -delete of "+root)
 				}
 			}
@@ -367,9 +326,9 @@ func (c *checker) remove(rest []string) {
 		switch {
 		case flags && a == "--":
 			flags = false
-		case flags && a == "--no-preserve-root":
+		case flags && abbreviates(a, "--no-preserve-root"):
 			c.deny("wipe", "rm --no-preserve-root")
-		case flags && a == "--recursive":
+		case flags && abbreviates(a, "--recursive"):
 			recursive = true
 		case flags && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--"):
 			recursive = recursive || strings.ContainsAny(a, "rR")
@@ -383,6 +342,12 @@ func (c *checker) remove(rest []string) {
 			c.deny("wipe", fmt.Sprintf("rm -r of %s", a))
 		}
 	}
+}
+
+// abbreviates says whether a word is a long option, or the beginning of one, which GNU's programs
+// take for it.
+func abbreviates(word, option string) bool {
+	return len(word) > 2 && strings.HasPrefix(option, word)
 }
 
 var (

@@ -11,6 +11,9 @@ import (
 // dynamic stands for a word that is computed at run time.
 const dynamic = "\x00"
 
+// maxWords is of how many words a command is after bash has expanded braces.
+const maxWords = 1000
+
 // words returns the values of literal words. Of the others only the forms of
 // the home directory are distinguished, since those are what rm is feared for.
 func words(ws []*syntax.Word) []string {
@@ -32,7 +35,7 @@ func expanded(ws []*syntax.Word) []string {
 			continue
 		}
 		for one, err := range expand.BracesSeq(nil, &split) {
-			if err != nil { // too many
+			if err != nil || len(out) > maxWords {
 				return append(out, dynamic)
 			}
 			out = append(out, value(one))
@@ -55,10 +58,14 @@ func parts(b *strings.Builder, ps []syntax.WordPart, quoted bool) bool {
 		case *syntax.Lit:
 			unescape(b, x.Value, quoted)
 		case *syntax.SglQuoted:
-			if x.Dollar && strings.Contains(x.Value, `\`) {
-				return false
+			text := x.Value
+			if x.Dollar {
+				var err error
+				if text, err = expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{x}}); err != nil {
+					return false
+				}
 			}
-			b.WriteString(x.Value)
+			b.WriteString(text)
 		case *syntax.DblQuoted:
 			if !parts(b, x.Parts, true) {
 				return false
