@@ -40,10 +40,27 @@ func (c *checker) mutation(name string, rest []string, depth int) {
 	for _, first := range running()[name] {
 		if words := strings.Fields(first); len(words) == 0 || slices.Contains(rest, words[0]) {
 			c.candidates(name, rest, len(words)+1, depth) // one may be an environment
+			c.called(rest, words, depth)
 		}
 	}
 	if name == "env" && slices.ContainsFunc(rest, aliases) {
 		c.mutates("git alias", append([]string{name}, rest...))
+	}
+}
+
+// called looks into the text that such a program gives to a shell: behind an option, or in one
+// word behind its own.
+func (c *checker) called(rest, words []string, depth int) {
+	for i, a := range rest {
+		option, text, given := strings.Cut(a, "=")
+		switch {
+		case given && (option == "--call" || option == "--command"):
+			c.literal(text, depth)
+		case i == 0:
+		case slices.Contains([]string{"-c", "--call", "--command"}, rest[i-1]),
+			len(words) > 0 && rest[i-1] == words[len(words)-1] && strings.Contains(a, " "):
+			c.literal(a, depth)
+		}
 	}
 }
 
@@ -141,8 +158,8 @@ func triesOnly(sub string, rest []string) bool {
 	}
 	tried := false
 	for i, a := range rest {
-		if a == "--" || a == "--no-dry-run" {
-			return tried && a == "--"
+		if takesBack := strings.HasPrefix(a, "--no-d"); a == "--" || takesBack {
+			return tried && !takesBack
 		}
 		tried = tried || slices.Contains(flags, a) && (i == 0 || !strings.HasPrefix(rest[i-1], "-"))
 	}
@@ -179,13 +196,17 @@ func gitMutates(sub string, rest []string) bool {
 		return slices.ContainsFunc(rest, func(a string) bool {
 			word, _, _ := strings.Cut(a, "=")
 			return slices.Contains(flags, word) || slices.Contains(flags, "-n") && strings.HasPrefix(a, "-n")
-		}) && !slices.ContainsFunc(rest, func(a string) bool { return strings.HasPrefix(a, "--no-l") })
+		}) && !slices.ContainsFunc(rest, func(a string) bool {
+			no, is := strings.CutPrefix(a, "--no-")
+			return is && !slices.Contains(flags, a) && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--"+no) })
+		})
 	}
 	switch sub {
 	case "add", "am", "checkout", "checkout-index", "cherry-pick", "commit", "commit-tree", "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "gc", "merge",
 		"mktag", "mktree", "mv", "pack-refs", "prune", "pull", "push", "read-tree", "rebase", "repack", "replace", "reset", "revert", "rm", "send-email", "send-pack",
 		"stage", "subtree", "svn", "switch", "unpack-objects", "update-index", "update-ref", "write-tree", "p4", "citool", "gui", "imap-send", "http-push", "update-server-info",
-		"quiltimport", "history", "refs", "for-each-repo", "merge-index", "merge-one-file", "index-pack", "prune-packed", "receive-pack":
+		"quiltimport", "history", "refs", "for-each-repo", "merge-index", "merge-one-file", "index-pack", "prune-packed", "receive-pack",
+		"cvsexportcommit", "cvsimport", "archimport", "mergetool", "replay":
 		return true
 	case "lfs":
 		return !slices.Contains([]string{"", "ls-files", "status", "env", "version", "logs", "pointer"}, first)
@@ -244,9 +265,36 @@ func ghMutates(words, rest []string) bool {
 	case "help", "version", "status", "search", "completion", "browse":
 		return false
 	case "api":
-		return slices.ContainsFunc(rest, func(a string) bool {
-			return strings.HasPrefix(a, "-X") && a != "-XGET" || strings.HasPrefix(a, "--method") || a == "-f" || a == "-F" || a == "--field" || a == "--raw-field" || a == "--input"
-		})
+		return apiMutates(rest)
 	}
 	return len(words) < 2 || !slices.Contains([]string{"view", "list", "status", "diff", "checks", "download", "get", "watch", "ls"}, words[1])
+}
+
+// apiMutates says whether a call of an interface sends something: by its method, or, without one,
+// by its fields.
+func apiMutates(rest []string) bool {
+	method, fields := "", false
+	for i := 0; i < len(rest); i++ {
+		option, text, given := strings.Cut(rest[i], "=")
+		if a := rest[i]; strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") {
+			letters := strings.TrimLeft(a[1:], "i") // which has no value
+			option, text, given = "-"+letters[:min(1, len(letters))], letters[min(1, len(letters)):], len(letters) > 1
+			text = strings.TrimPrefix(text, "=")
+		}
+		switch option {
+		case "-X", "--method", "-f", "-F", "--field", "--raw-field", "--input", "--form", "-H", "--header", "-q", "--jq", "-t", "--template", "-p", "--preview", "--cache", "--hostname":
+			if i++; given {
+				i--
+			} else if i < len(rest) {
+				text = rest[i]
+			}
+		}
+		switch option {
+		case "-X", "--method":
+			method = strings.ToUpper(text)
+		case "-f", "-F", "--field", "--raw-field", "--input", "--form":
+			fields = true
+		}
+	}
+	return method != "GET" && method != "HEAD" && (method != "" || fields)
 }

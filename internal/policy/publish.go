@@ -28,13 +28,14 @@ func table(text string) func() map[string][]string {
 // release or a commit to others, or that make a version for it; flags are left out of them.
 // "" is any call.
 var publishing = table(`
-npm: publish, unpublish, deprecate, undeprecate, dist-tag add, dist-tag rm, owner add, owner rm, access set, access grant, access revoke, token create, token revoke, trust, stage publish
-pnpm: publish, unpublish, deprecate, dist-tag add, dist-tag rm
+npm: publish, unpublish, deprecate, undeprecate, dist-tag add, dist-tag set, dist-tag rm, dist-tag remove, owner add, owner rm, owner remove, access set, access grant, access revoke, token create, token revoke, trust, stage publish
+pnpm: publish, unpublish, deprecate, undeprecate, dist-tag add, dist-tag set, dist-tag rm, dist-tag remove
 bun: publish
 yarn: publish, version, npm publish, npm tag add, npm tag remove, tag add, tag remove, owner add, owner remove, workspaces foreach npm publish
 lerna: publish, version
 rush: publish, version
 changeset: publish, tag
+@changesets/cli: publish, tag
 beachball: publish
 nx: release
 np:
@@ -86,7 +87,7 @@ opam: publish
 elm: publish
 nimble: publish
 lein: deploy, release
-sbt: publish, publishSigned, release
+sbt: publish, publishSigned, release, ci-release, sonatypeRelease, sonatypeBundleRelease
 hg: push, commit, ci
 svn: commit, ci, import
 bzr: push, commit
@@ -153,8 +154,117 @@ mvn: -pl, --projects, -f, --file, -s, --settings, -gs, --global-settings, -P, --
 mvnw: -pl, --projects, -f, --file, -s, --settings, -gs, --global-settings, -P, --activate-profiles, -rf, --resume-from, -T, --threads, -l, --log-file
 gradle: --tests, -p, --project-dir, -b, --build-file, -c, --settings-file, -x, --exclude-task, -I, --init-script, -g, --gradle-user-home, --max-workers, --console
 gradlew: --tests, -p, --project-dir, -b, --build-file, -c, --settings-file, -x, --exclude-task, -I, --init-script, -g, --gradle-user-home, --max-workers, --console
-gh: -R, --repo, --hostname
+gh: -R, --repo, --hostname, -X, --method
 glab: -R, --repo`)
+
+// tasks are the programs whose words are each a task, and joined are those that run several tasks
+// behind the word do.
+var tasks, joined = []string{"rake", "sbt"}, []string{"mix", "lein"}
+
+// calls are the commands in the operands of a call: one, but for programs that run tasks.
+func calls(name string, words []string) [][]string {
+	switch {
+	case slices.Contains(tasks, name):
+		var out [][]string
+		for _, w := range words {
+			for one := range strings.SplitSeq(w, ";") { // of sbt
+				if fields := strings.Fields(one); len(fields) > 0 {
+					task, _, _ := strings.Cut(fields[0], "[") // words for a task of rake
+					task = strings.TrimPrefix(task, "+")      // for all versions of Scala
+					fields[0] = task[strings.LastIndexAny(task, "/:")+1:]
+					out = append(out, fields)
+				}
+			}
+		}
+		return out
+	case slices.Contains(joined, name) && len(words) > 0 && words[0] == "do":
+		out := [][]string{nil}
+		for _, w := range words[1:] {
+			one, ends := strings.CutSuffix(w, ",")
+			if one != "+" {
+				out[len(out)-1] = append(out[len(out)-1], one)
+			}
+			if ends || w == "+" {
+				out = append(out, nil)
+			}
+		}
+		return out
+	}
+	return [][]string{words}
+}
+
+// abbreviating are the programs that take the beginning of a command for it, with the short names
+// that are those of other commands.
+var abbreviating = table(`
+npm: un
+gem:
+hg: co`)
+
+// isCommand says whether the words of a call begin with those of a command.
+func isCommand(name string, words []string, sequence string) bool {
+	s := strings.Fields(sequence)
+	if len(words) < len(s) {
+		return false
+	}
+	if len(s) == 0 || slices.Equal(words[:len(s)], s) {
+		return true
+	}
+	other, abbreviates := abbreviating()[name]
+	first := words[0]
+	if own, ok := renamed[first]; ok && (name == "npm" || name == "pnpm") {
+		first = own
+	}
+	begins := first == s[0] || abbreviates && len(first) > 1 && strings.HasPrefix(s[0], first) && !slices.Contains(other, first)
+	return begins && slices.Equal(words[1:len(s)], s[1:])
+}
+
+// renamed are second names of commands of npm.
+var renamed = map[string]string{"dist-tags": "dist-tag", "author": "owner", "verison": "version"}
+
+// pythonModule is what python runs by its option -m, which may stand in a group and have the name
+// in its word, and what comes behind it.
+func pythonModule(rest []string) (name string, left []string) {
+	for i := 0; i < len(rest); i++ {
+		a := rest[i]
+		at := strings.IndexAny(a, "mcWX")
+		switch {
+		case !strings.HasPrefix(a, "-") || a == "-" || a == "--":
+			return "", nil
+		case strings.HasPrefix(a, "--") || at < 0:
+		case a[at] == 'c':
+			return "", nil
+		case a[at] == 'm' && at+1 < len(a):
+			return a[at+1:], rest[i+1:]
+		case a[at] == 'm' && i+1 < len(rest):
+			return rest[i+1], rest[i+2:]
+		case at+1 == len(a): // the value is the next word
+			i++
+		}
+	}
+	return "", nil
+}
+
+// mavenSends says whether a phase or goal sends something away: a goal is named by the prefix of
+// its plugin, or by group, artifact and version.
+func mavenSends(word string) bool {
+	parts := strings.Split(word, ":")
+	if len(parts) == 1 {
+		return word == "deploy"
+	}
+	plugin := parts[0]
+	if len(parts) > 2 {
+		plugin = parts[1]
+	}
+	plugin = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(plugin, "maven-"), "-plugin"), "-maven")
+	goal, _, _ := strings.Cut(parts[len(parts)-1], "@") // of an execution
+	switch plugin {
+	case "deploy", "release", "nexus-staging", "central-publishing":
+		return true
+	case "jib":
+		return goal == "build"
+	}
+	return goal == "deploy"
+}
 
 // operands are the words of a call that are neither options nor their values, nor, for
 // cargo, the name of a toolchain.
@@ -214,30 +324,34 @@ func publishes(name string, rest []string) string {
 		return ""
 	}
 	words := operands(name, rest)
-	is := func(sequence string) bool {
-		s := strings.Fields(sequence)
-		return len(words) >= len(s) && slices.Equal(words[:len(s)], s)
-	}
+	is := func(sequence string) bool { return isCommand(name, words, sequence) }
 	for _, first := range running()[name] {
 		if !is(first) {
 			continue
 		}
 		left := rest
 		for _, w := range words[len(strings.Fields(first)):min(len(words), len(strings.Fields(first))+2)] { // the first may be the value of a flag
-			program, _, _ := strings.Cut(path.Base(w), "@") // of a version
+			full := w
+			if at := strings.LastIndexByte(w, '@'); at > 0 { // of a version
+				full = w[:at]
+			}
 			left = left[slices.Index(left, w)+1:]
-			if what := publishes(program, left); what != "" {
-				return what
+			for _, program := range []string{full, path.Base(full)} {
+				if what := publishes(program, left); what != "" {
+					return what
+				}
 			}
 		}
 	}
-	sent := slices.ContainsFunc(publishing()[name], is)
+	sent := slices.ContainsFunc(calls(name, words), func(call []string) bool {
+		return slices.ContainsFunc(publishing()[name], func(s string) bool { return isCommand(name, call, s) })
+	})
 	switch {
 	case name == "npm" || name == "pnpm" || name == "bun":
 		sent = sent || is("version") && len(words) > 1
 	case strings.HasPrefix(name, "python") || name == "py":
-		if at := slices.Index(rest, "-m"); at >= 0 && at+1 < len(rest) {
-			return publishes(rest[at+1], rest[at+2:])
+		if module, left := pythonModule(rest); module != "" {
+			return publishes(module, left)
 		}
 		sent = len(words) > 1 && path.Base(words[0]) == "setup.py" && (slices.Contains(words, "upload") || slices.Contains(words, "register"))
 	case name == "docker" || name == "podman" || name == "nerdctl" || name == "buildah":
@@ -249,9 +363,7 @@ func publishes(name string, rest []string) string {
 	case name == "ko":
 		sent = sent && !has("--local", "-L", "--push=false")
 	case name == "mvn" || name == "mvnw":
-		sent = slices.ContainsFunc(words, func(w string) bool {
-			return w == "deploy" || strings.HasPrefix(w, "deploy:") || strings.HasPrefix(w, "release:") || strings.HasSuffix(w, "jib:build")
-		})
+		sent = slices.ContainsFunc(words, mavenSends)
 	case name == "gradle" || name == "gradlew":
 		sent = slices.ContainsFunc(words, func(w string) bool {
 			task := w[strings.LastIndexByte(w, ':')+1:]
