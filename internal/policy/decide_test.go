@@ -214,6 +214,14 @@ func TestBashRules(t *testing.T) {
 		"echo push | xargs git": CodePolicyDeny, "xargs git <<< push": CodePolicyDeny, "echo push | xargs -I{} git {}": CodePolicyDeny, "bash /dev/stdin <<< 'curl x'": CodeAsk, ". ../../../dev/stdin": CodeAsk, "mksh -c 'curl x'": CodePolicyDeny,
 		"eval curl x $y": CodePolicyDeny, `bash -c "curl x $y"`: CodeAsk, "complete -F f curl": "class exec", "[[ $x == a[0-9] ]]": "class exec", "bash -O extglob x.sh": "class exec", "bash dev/x.sh": "class exec",
 		"bash -c 'ls \"$1\"' _ x": "class exec", "flock /tmp/l ls": "class exec", "go vet ./{a,b}": "class exec", "trap - EXIT": "class exec", "mapfile -t a < f": "class exec", "echo a b | xargs -n 1 ls": "class exec",
+		// what only looks like a pipe or an option
+		"awk -F'|' '{print $1}' f": "Bash(awk *)", "awk -F '|' -v x='a|b' '{print $1}' f": "Bash(awk *)", `awk '$1=="a" || $2=="b"' f`: "Bash(awk *)", `awk '/a|b/ {print $1 "|" $2}' f`: "Bash(awk *)",
+		`awk '$2 ~ /^(x|y)$/ { n++ } END { print n # | here' f`: "Bash(awk *)", `awk '{ print $1 / 2 }' f`: "Bash(awk *)", "git grep -c x": "Bash(git grep*)", "git ls-files -x '*.o'": "class exec",
+		"git clean -nx": "class exec", "git log -c": "class exec", "git log hook": "class exec", "git diff -c": "class exec", "hash -r": "class exec", "alias": "class exec", "hash -p /usr/bin/curl ls": CodeAsk, "alias ls='curl x'": CodeAsk,
+		`awk '/"/ { print | "curl x" } /"/' f`: CodeAsk, `awk '{ x = 1 / 2; print | $0; y = 1 / 3 }' f`: CodeAsk, `awk '{ print "a\"" | "curl x" }' f`: CodeAsk, `awk '/[/] { print | "sh" } /]/' f`: CodeAsk,
+		`awk '"curl x" | getline' f`: CodeAsk, `awk '{ a = 1 / 2 " /" ; print | "sh" "/" }' f`: CodeAsk, "awk -F \"$x\" 1 f": CodeAsk, "awk -v x=1 -f - f": CodeAsk,
+		"git rebase -x 'curl x' main": CodeAsk, "git difftool -x curl": CodeAsk, "git clone -c core.sshCommand=curl x": CodeAsk, "git clone -u curl x": CodeAsk, "git -ccore.pager='curl x' log": CodeAsk, "git -C d -c alias.x=y x": CodeAsk,
+		"git fetch --upload-pack=curl x": CodeAsk, "git rebase --exec curl": CodeAsk, "git diff -Of": CodeAsk, "git -C d bisect run ls": CodeAsk, "git $x": CodeAsk, "git -C $x $y": CodeAsk, "git -C $x grep $y": CodeAsk, "git -C $x log": "class exec", "git -C $x": "class exec", "git log $x": "class exec",
 		// words may come from elsewhere
 		"echo x | xargs curl": CodePolicyDeny, "echo x | xargs -0 -n 1 curl": CodePolicyDeny, "echo x | xargs nohup curl": CodePolicyDeny, "echo x | xargs env A=1 curl": CodePolicyDeny, "echo x | xargs -I{} timeout 5 curl": CodePolicyDeny,
 		"env curl": CodePolicyDeny, "nohup curl": CodePolicyDeny, "time curl": "class exec", `\time curl`: CodePolicyDeny, "timeout 5 curl": CodePolicyDeny, "nice curl": CodePolicyDeny, "find . -exec curl {} +": CodePolicyDeny, `find . -exec curl \;`: CodePolicyDeny,
@@ -442,6 +450,16 @@ func TestPatterns(t *testing.T) {
 		"deny Read($HOME/.ssh/**)":  "it matches nothing",
 		"deny Bash(cat [a-z]*)":     "brackets mean themselves here",
 		"deny Bash([ -f x ])":       "",
+		"deny Bash(curl:*)":         "curl *",
+		"deny Bash({curl,wget}:*)":  "curl *",
+		"allow Tests(go test:*)":    "go test *",
+		"deny Bash(docker run a:b)": "",
+		"deny Fetch(domain:a.b)":    "https://a.b/*",
+		"deny Fetch(https://a.b:*)": "",
+		"deny Read(/secrets/**)":    "secrets/**",
+		"deny Read(//etc/**)":       "without a / before them",
+		"ask Grep({a,/b}/**)":       "without a / before them",
+		"deny Read(./secrets/**)":   "",
 		"deny Read(**/*.{env,key})": "",
 	} {
 		got := strings.Join(Lint(rules(t, false, rule)), "\n")

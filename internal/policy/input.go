@@ -95,23 +95,21 @@ func receivers(s *syntax.Stmt) (shell bool, filled [][]string) {
 // input looks into the text that a command is given in place of a file, and into what is said for
 // a shell in its words, as in eval "$(echo text)" and bash <(echo text).
 func (c *checker) input(s *syntax.Stmt, depth int) {
-	var b strings.Builder
-	given(&b, s)
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if ok && len(call.Args) > 1 {
-		name := path.Base(value(call.Args[0]))
-		if name == "eval" || name == "." || name == "source" || slices.Contains(shells, name) {
-			text := strings.Builder{}
-			for _, w := range call.Args[1:] {
-				says(&text, w)
-			}
-			if text.Len() > 0 && !c.collect {
-				c.literal(text.String(), depth)
-			}
-		}
+	var text strings.Builder
+	if c.given(&text, s); text.Len() > 0 {
+		c.feed(s, text.String(), depth)
 	}
-	if b.Len() > 0 {
-		c.feed(s, b.String(), depth)
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || c.collect || len(call.Args) < 2 {
+		return
+	}
+	name := path.Base(value(call.Args[0]))
+	if name == "eval" || name == "." || name == "source" || slices.Contains(shells, name) {
+		text.Reset()
+		for _, w := range call.Args[1:] {
+			c.says(&text, w)
+		}
+		c.literal(text.String(), depth)
 	}
 }
 
@@ -123,15 +121,13 @@ func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 	if shell, filled := receivers(b.Y); !shell && len(filled) == 0 {
 		return
 	}
-	if c.fed++; c.fed > maxFed {
-		c.doubt("too many commands are given what others say")
-		if c.mutations {
-			c.mutates("too many commands are given what others say", nil)
-		}
+	if c.fed > maxFed {
+		c.tooMany("commands that say what others run")
 		return
 	}
+	c.fed += int(b.X.End().Offset() - b.X.Pos().Offset())
 	var text strings.Builder
-	says(&text, b.X)
+	c.says(&text, b.X)
 	if text.Len() > 0 {
 		c.feed(b.Y, text.String(), depth)
 	}
@@ -175,7 +171,7 @@ func fill(args, given []string) []string {
 }
 
 // given writes the texts that a statement is given in place of a file.
-func given(b *strings.Builder, s *syntax.Stmt) {
+func (c *checker) given(b *strings.Builder, s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		switch {
 		case r.Op == syntax.WordHdoc && r.Word != nil:
@@ -183,22 +179,22 @@ func given(b *strings.Builder, s *syntax.Stmt) {
 		case (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Hdoc != nil:
 			b.WriteString(value(r.Hdoc) + "\n")
 		case r.Op == syntax.RdrIn && r.Word != nil:
-			says(b, r.Word)
+			c.says(b, r.Word)
 		}
 	}
 }
 
 // says writes what the commands of a node say as far as it is shown: the words of echo and
 // printf, and what any of them is given in place of a file.
-func says(b *strings.Builder, n syntax.Node) {
+func (c *checker) says(b *strings.Builder, n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.Stmt:
-			given(b, x)
+			c.given(b, x)
 		case *syntax.Redirect:
 			return false // given has it
 		case *syntax.CallExpr:
-			args := expanded(x.Args)
+			args := c.expanded(x.Args)
 			if len(args) < 2 {
 				break
 			}

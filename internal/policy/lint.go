@@ -40,6 +40,9 @@ func lint(r Rule) []string {
 	}
 	if slices.Contains(pathNames, r.Name) {
 		out = append(out, upwards(r.Pattern)...)
+		out = append(out, rooted(r.Pattern)...)
+	} else {
+		out = append(out, foreign(r)...)
 	}
 	if slices.Contains(textNames, r.Name) && class.MatchString(r.Pattern) {
 		out = append(out, "brackets mean themselves here; there are *, ? and {a,b}")
@@ -62,6 +65,31 @@ func upwards(p string) []string {
 			return []string{one + " matches nothing: paths are those of the project, and agents read nothing above its root"}
 		default:
 			return []string{one + " does not match what it names: paths of the project have no .. in them"}
+		}
+	}
+	return nil
+}
+
+// rooted says what is wrong with a pattern of paths that begins at a root.
+func rooted(p string) []string {
+	for _, one := range pattern.Braces(p) {
+		if below := strings.TrimLeft(one, "/"); below != one {
+			return []string{one + " matches nothing: paths are those of the project, without a / before them, as in " + below}
+		}
+	}
+	return nil
+}
+
+// foreign says what is wrong with a pattern of texts in the spelling of other programs.
+func foreign(r Rule) []string {
+	for _, one := range pattern.Braces(r.Pattern) {
+		host, domain := strings.CutPrefix(one, "domain:")
+		words, follows := strings.CutSuffix(one, ":*")
+		switch {
+		case r.Name == "Fetch" && domain:
+			return []string{one + " matches nothing: addresses are whole, as in https://" + host + "/*"}
+		case r.Name != "Fetch" && follows:
+			return []string{"the colon of " + one + " means itself; words may follow by " + words + " *"}
 		}
 	}
 	return nil

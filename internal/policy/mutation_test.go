@@ -274,8 +274,8 @@ func TestMutations(t *testing.T) {
 		"mix do compile, hex.publish --yes":                    "mix do compile,",
 		"lein do clean, deploy clojars":                        "lein do clean,",
 		"mvn org.apache.maven.plugins:maven-deploy-plugin:3.0:deploy-file": "mvn org.apache.maven.plugins:maven-deploy-plugin:3.0:deploy-file",
-		"mvn com.google.cloud.tools:jib-maven-plugin:3.4.0:build@x": "mvn com.google.cloud.tools:jib-maven-plugin:3.4.0:build@x",
-		"git add -- -n":                                        "git add",
+		"mvn com.google.cloud.tools:jib-maven-plugin:3.4.0:build@x":        "mvn com.google.cloud.tools:jib-maven-plugin:3.4.0:build@x",
+		"git add -- -n": "git add",
 	} {
 		d := CheckMutation(command)
 		if d == nil || d.Rule != rule || d.Code != CodeBackground || d.Hint != MutationHint {

@@ -220,6 +220,10 @@ func hidden(name string, args []string) string {
 	case "vi", "vim", "nvim", "ex", "ed", "emacs", "gdb", "lldb":
 		return name + " has commands of its own that run programs"
 	case "alias", "hash", "enable":
+		if name == "alias" && !slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, "=") || a == dynamic }) ||
+			name == "hash" && !slices.ContainsFunc(rest, func(a string) bool { return strings.HasPrefix(a, "-") && strings.Contains(a, "p") || a == dynamic }) {
+			break // it shows or forgets names
+		}
 		return name + " can give the name of a command to another one"
 	case "env":
 		for _, a := range rest {
@@ -259,39 +263,57 @@ func indirect(name string, rest []string) string {
 	return writerTrap(name, rest)
 }
 
-// awkTrap finds what lets an awk program run commands; a program that only
-// takes columns apart has none of it.
-func awkTrap(name string, rest []string) string {
-	for _, a := range rest {
-		if strings.HasPrefix(a, "-") && a != "-F" && !strings.HasPrefix(a, "-F") && a != "-v" && !strings.HasPrefix(a, "-v") && a != "--" || a == dynamic {
-			return name + " runs a program that is not part of the command"
+// gitOptions are options with which git runs a program that they name, by the command they
+// belong to; "" is those of git itself, which stand before a command, and * those of any command.
+var gitOptions = table(`
+: -c, --config-env, --exec-path
+*: --upload-pack, --receive-pack, --ext-diff, --extcmd, --exec, --open-files-in-pager
+clone: -c, --config, -u
+diff: -O
+fetch-pack: --exec
+grep: -O
+rebase: -x
+difftool: -x`)
+
+// gitTrap finds the options with which git runs a program that they name.
+func gitTrap(rest []string) string {
+	at := gitCommand(rest)
+	sub, after := rest[:min(1, len(rest))], []string{} // without a command the first word counts
+	if at < len(rest) {
+		sub, after = rest[at:at+1], rest[at+1:]
+	}
+	if slices.Contains(sub, dynamic) || slices.Contains(after, dynamic) && slices.Contains([]string{"grep", "ls-remote", "fetch", "pull", "clone", "archive", "rebase"}, rest[at]) {
+		return "a computed word of git can be an option that runs a program"
+	}
+	for i, a := range rest {
+		options := gitOptions()[""]
+		switch {
+		case i == at && slices.Contains([]string{"bisect", "filter-branch", "submodule", "difftool", "mergetool", "hook"}, a):
+			return "git " + a + " runs other programs"
+		case i > at && at < len(rest):
+			options = slices.Concat(gitOptions()["*"], gitOptions()[rest[at]])
 		}
-		for _, word := range []string{"system", "getline", "|", "@"} {
-			if strings.Contains(a, word) {
-				return name + " programs with " + word + " run commands"
+		for _, opt := range options {
+			word, _, _ := strings.Cut(a, "=")
+			long := strings.HasPrefix(opt, "--")
+			if a == opt || long && len(word) > 4 && strings.HasPrefix(opt, word) || !long && strings.HasPrefix(a, opt) && !strings.HasPrefix(a, "--") {
+				return "git " + a + " can run a program of its choice"
 			}
 		}
 	}
 	return ""
 }
 
-// gitTrap finds the options with which git runs a program that they name.
-func gitTrap(rest []string) string {
-	if i := slices.Index(rest, dynamic); i == 0 || i > 0 && slices.Contains([]string{"grep", "ls-remote", "fetch", "pull", "clone", "archive", "rebase"}, rest[0]) {
-		return "a computed word of git can be an option that runs a program"
-	}
-	for _, a := range rest {
-		for _, opt := range []string{"-c", "--config-env", "--exec-path", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--extcmd", "-x", "--exec"} {
-			long := strings.HasPrefix(opt, "--")
-			switch {
-			case a == opt, long && strings.HasPrefix(a, opt+"="), !long && opt != "-x" && strings.HasPrefix(a, opt) && !strings.HasPrefix(a, "--"),
-				long && len(a) > 4 && strings.HasPrefix(opt, strings.SplitN(a, "=", 2)[0]):
-				return "git " + a + " can run a program of its choice"
-			}
-		}
-		if slices.Contains([]string{"bisect", "filter-branch", "submodule", "difftool", "mergetool", "hook"}, a) {
-			return "git " + a + " runs other programs"
+// gitCommand is where the command of git stands behind git's own options; the number of words
+// where there is none.
+func gitCommand(args []string) int {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case slices.Contains([]string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}, a):
+			i++
+		case !strings.HasPrefix(a, "-"):
+			return i
 		}
 	}
-	return ""
+	return len(args)
 }

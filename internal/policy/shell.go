@@ -32,9 +32,9 @@ func CheckShell(command string) (denial *Denial, note string) {
 const (
 	maxNesting  = 8
 	maxSegments = 1000
-	maxBehind   = 2000 // words that may be the command that another one runs
-	maxAbove    = 64   // lines
-	maxFed      = 100  // commands that are given what another one says
+	maxBehind   = 2000      // words that may be the command that another one runs
+	maxAbove    = 64        // lines
+	maxFed      = 512 << 10 // bytes of commands whose output others run
 )
 
 // A checker walks scripts until it finds the first reason to refuse, or where
@@ -47,7 +47,8 @@ type checker struct {
 	collect   bool // refuse nothing, keep the commands
 	segments  []Segment
 	behind    int    // words that were taken for the command that another one runs
-	fed       int    // commands that are given what another one says
+	fed       int    // bytes of commands whose output others run
+	braced    int    // words that braces stand for
 	assigned  bool   // the command that is looked at sets variables for itself
 	ambient   string // why the words of the commands do not say what they do
 	writes    bool   // output goes to a file
@@ -66,6 +67,14 @@ func (c *checker) deny(rule, reason string) {
 func (c *checker) doubt(note string) {
 	if c.note == "" {
 		c.note = note
+	}
+}
+
+// tooMany refuses what would take too long to be looked at: bash would run it.
+func (c *checker) tooMany(what string) {
+	c.doubt("too many " + what + " to be checked")
+	if c.mutations {
+		c.mutates("too many "+what, nil)
 	}
 }
 
@@ -106,7 +115,7 @@ func (c *checker) script(src string, depth int) {
 			}
 		case *syntax.CallExpr:
 			c.assigns(x)
-			c.argv(expanded(x.Args), depth)
+			c.argv(c.expanded(x.Args), depth)
 		}
 		return c.denial == nil
 	})
@@ -143,10 +152,7 @@ func (c *checker) argv(args []string, depth int) {
 		return
 	case depth > 0 && !c.collect:
 		if c.behind++; c.behind > maxBehind {
-			c.doubt("too many commands behind others to be checked")
-			if c.mutations {
-				c.mutates("too many commands behind others", args[:1])
-			}
+			c.tooMany("commands behind others")
 			return
 		}
 	}

@@ -11,8 +11,12 @@ import (
 // dynamic stands for a word that is computed at run time.
 const dynamic = "\x00"
 
-// maxWords is of how many words a command is after bash has expanded braces.
-const maxWords = 1000
+// Bounds of the words that braces stand for: of a command, where those behind are as if computed,
+// and of all commands of a script.
+const (
+	maxWords    = 1000
+	maxExpanded = 20000
+)
 
 // words returns the values of literal words. Of the others only the forms of
 // the home directory are distinguished, since those are what rm is feared for.
@@ -25,7 +29,7 @@ func words(ws []*syntax.Word) []string {
 }
 
 // expanded is words after bash has expanded braces, as in {git,commit}.
-func expanded(ws []*syntax.Word) []string {
+func (c *checker) expanded(ws []*syntax.Word) []string {
 	var out []string
 	for _, w := range ws {
 		split := *w // what is walked through stays as it was parsed
@@ -35,8 +39,13 @@ func expanded(ws []*syntax.Word) []string {
 			continue
 		}
 		for one, err := range expand.BracesSeq(nil, &split) {
-			if err != nil || len(out) > maxWords {
+			if c.braced++; c.braced > maxExpanded {
+				c.tooMany("words in braces")
 				return append(out, dynamic)
+			}
+			if err != nil || len(out) > maxWords {
+				out = append(out, dynamic)
+				break
 			}
 			out = append(out, value(one))
 		}
