@@ -92,11 +92,12 @@ func respelled(command string, quotes []byte) string {
 var (
 	programs = []string{
 		"%", "command %", "env %", "env A=b %", "nice -n 5 %", "nohup %", "timeout 5 %", "exec %", "xargs %", "setsid %", "stdbuf -o0 %",
-		"bash -c '%'", "sh -ec '%'", "eval '%'",
+		"bash -c '%'", "sh -ec '%'", "eval '%'", "bash -O extglob -c '%'", "bash --rcfile f -co posix '%'", "eval -- '%'", "trap -- '%' EXIT", "mapfile -C '%' a",
 	}
 	scripts = []string{
 		"true && %", "false || %", "true; %", "true\n%", "( % )", "{ %; }", "if true; then %; fi", "while :; do %; break; done",
 		"for x in 1; do %; done", "f() { %; }; f", "echo $(%)", "echo `true`; %", "echo x | %", "% | cat", "% &", "! %", "time %",
 		"case x in x) %;; esac", "% > out", "cat <(%)", "eval '%'", "bash -c '%'", "cat <<E\n$(%)\nE", "x=$(%)", "[ \"$(%)\" ]", "until %; do :; done",
+		"echo '%' | { bash; }", "(echo '%') | sh", ". /dev/stdin <<< '%'", "flock f -c '%'",
 	}
 )

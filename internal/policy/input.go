@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -203,7 +204,11 @@ func (c *checker) says(b *strings.Builder, n syntax.Node) {
 				for args = args[1:]; len(args) > 0 && echoOption.MatchString(args[0]); {
 					args = args[1:]
 				}
-				b.WriteString(lineEnds.Replace(strings.Join(args, " ")) + "\n")
+				text := strings.Join(args, " ")
+				b.WriteString(text + "\n")
+				if other := escaped(text); other != text { // most echos, and that of bash with -e
+					b.WriteString(other + "\n")
+				}
 			case "printf":
 				printed(b, pastEnd(args[1:]))
 			}
@@ -214,25 +219,39 @@ func (c *checker) says(b *strings.Builder, n syntax.Node) {
 
 var echoOption = pattern.New(`^-[neE]+$`)
 
-// lineEnds puts line ends where printf and most echos put them.
-var lineEnds = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\012`, "\n")
+// escaped is a text after printf has resolved what stands behind its backslashes.
+func escaped(text string) string {
+	parts := strings.Split(text, dynamic)
+	for i, part := range parts {
+		if resolved, _, err := expand.Format(nil, part, nil); err == nil {
+			parts[i] = strings.ReplaceAll(resolved, "\x00", "")
+		}
+	}
+	return strings.Join(parts, dynamic)
+}
 
 // printed writes what printf prints: its format as often as there are words for it.
 func printed(b *strings.Builder, args []string) {
 	if len(args) == 0 {
 		return
 	}
-	format, left := args[0], args[1:]
+	format, left := escaped(args[0]), args[1:]
 	for {
 		before := len(left)
-		b.WriteString(lineEnds.Replace(verb.ReplaceAllStringFunc(format, func(string) string {
+		b.WriteString(verb.ReplaceAllStringFunc(format, func(how string) string {
 			if len(left) == 0 {
 				return ""
 			}
 			one := left[0]
 			left = left[1:]
+			switch how[len(how)-1] {
+			case 'b':
+				return escaped(one)
+			case 'c':
+				return one[:min(1, len(one))]
+			}
 			return one
-		})))
+		}))
 		if len(left) == 0 || len(left) == before {
 			b.WriteString("\n")
 			return
@@ -240,4 +259,5 @@ func printed(b *strings.Builder, args []string) {
 	}
 }
 
-var verb = pattern.New(`%[-0-9.]*[sbq]`)
+// verb is where printf puts a word.
+var verb = pattern.New(`%[-+ 0-9.]*[sbqcdi]`)

@@ -220,6 +220,11 @@ func TestMutations(t *testing.T) {
 		"echo git tag v9 | tee f | sh":                         "git tag",
 		"printf 'git %s v9\\n' tag | sh":                       "git tag",
 		"printf '%s\\n' ls 'git tag v9' | sh":                  "git tag",
+		`printf '\x67it tag v9' | sh`:                          "git tag",
+		`printf %b 'git\ttag v9' | sh`:                         "git tag",
+		`printf '%c%c%c tag v9' g i t | sh`:                    "git tag",
+		`echo 'git \tag v9' | sh`:                              "git tag",
+		`echo -e '\147it tag v9' | sh`:                         "git tag",
 		"if true; then sh; fi <<< 'git tag v9'":                "git tag",
 		"sh < <(echo git tag v9)":                              "git tag",
 		"bash <(echo git tag v9)":                              "git tag",
@@ -315,6 +320,18 @@ func TestMutationsAreBounded(t *testing.T) {
 	took := processor.On(t, func() { d = CheckMutation(strings.Repeat("nice -n ", 2000) + "ls") })
 	if d == nil || d.Code != CodeBackground || took > 5*time.Second {
 		t.Errorf("%+v after %s", d, took)
+	}
+	for what, command := range map[string]string{
+		"braces": strings.Repeat("env {1..900};", 9000), "pipes": strings.Repeat("echo x |sh|", 11000) + "ls",
+	} {
+		took = processor.On(t, func() {
+			CheckShell(command)
+			Read(command)
+			d = CheckMutation(command)
+		})
+		if d == nil || took > 10*time.Second {
+			t.Errorf("%s: %+v after %s", what, d, took)
+		}
 	}
 	var note string
 	took = processor.On(t, func() { _, note = CheckShell(strings.Repeat("nice -n ", 2000) + "ls") })
