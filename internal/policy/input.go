@@ -67,13 +67,13 @@ var open = pattern.New(`^(/+|(\.\.?/+)*\.\./+)(\.?/)*(dev|proc)/`)
 
 // receivers looks in a statement for those who run what it is given: shells run it as a text,
 // and xargs and parallel put it behind their words.
-func receivers(s *syntax.Stmt) (shell bool, filled [][]string) {
+func (c *checker) receivers(s *syntax.Stmt) (shell bool, filled [][]string) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		call, ok := n.(*syntax.CallExpr)
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		args := words(call.Args)
+		args := c.expanded(call.Args)
 		name := path.Base(args[0])
 		if name == "." || name == "source" {
 			rest := pastEnd(args[1:])
@@ -119,7 +119,7 @@ func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		return
 	}
-	if shell, filled := receivers(b.Y); !shell && len(filled) == 0 {
+	if shell, filled := c.receivers(b.Y); !shell && len(filled) == 0 {
 		return
 	}
 	if c.fed > maxFed {
@@ -137,7 +137,7 @@ func (c *checker) piped(b *syntax.BinaryCmd, depth int) {
 // feed gives a text to a statement. That a shell runs what it is given is a doubt of its own
 // where commands are collected.
 func (c *checker) feed(s *syntax.Stmt, text string, depth int) {
-	shell, filled := receivers(s)
+	shell, filled := c.receivers(s)
 	if shell && !c.collect {
 		c.literal(text, depth)
 	}

@@ -248,6 +248,7 @@ func TestMutations(t *testing.T) {
 		"git branch --points-at HEAD --no-points-at foo":       "git branch",
 		"git branch --points-at HEAD --no-poi foo":             "git branch",
 		"git cvsexportcommit -c x":                             "git cvsexportcommit",
+		"echo git tag v9 | {bash,-s}":                          "git tag",
 		"git mergetool":                                        "git mergetool",
 		"gh api repos/x -fbody=x":                              "gh api repos/x",
 		"gh api repos/x --field=body=x":                        "gh api repos/x",

@@ -18,17 +18,9 @@ const (
 	maxExpanded = 20000
 )
 
-// words returns the values of literal words. Of the others only the forms of
-// the home directory are distinguished, since those are what rm is feared for.
-func words(ws []*syntax.Word) []string {
-	var out []string
-	for _, w := range ws {
-		out = append(out, value(w))
-	}
-	return out
-}
-
-// expanded is words after bash has expanded braces, as in {git,commit}.
+// expanded are the words of a command after bash has expanded braces, as in {git,commit}: the
+// values of literal ones. Of the others only the forms of the home directory are distinguished,
+// since those are what rm is feared for.
 func (c *checker) expanded(ws []*syntax.Word) []string {
 	var out []string
 	for _, w := range ws {
