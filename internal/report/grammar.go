@@ -46,14 +46,17 @@ const (
 // read is a problem in the result. A PASS beside a failing check is read as
 // FAIL, because a contradiction is resolved downwards.
 func ParseAgentReport(text string) AgentReport {
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
-	p := grammar{lines: lines}
+	var p grammar
+	p.lines, p.within = ownLines(text)
 	p.run()
 	r := AgentReport{Checks: p.checks, Problems: p.problems}
 	r.Verdict, r.Form = p.verdict()
 	switch r.Form {
 	case FormNone:
 		r.Problems = append(r.Problems, "the last line is not one of VERDICT: PASS, VERDICT: FAIL, VERDICT: PARTIAL")
+		if p.within {
+			r.Problems = append(r.Problems, "the whole report stands in a code fence or a quote")
+		}
 	case FormEcho:
 		r.Problems = append(r.Problems, "the last line repeats the alternatives instead of choosing one")
 	case FormStrict, FormDecorated:
@@ -69,10 +72,12 @@ func ParseAgentReport(text string) AgentReport {
 var (
 	headingLine = pattern.New(`^\s*(#{1,6})\s+\S`)
 	checkLine   = pattern.New(`(?i)^\s*(?:(?:[-+*]|\d+[.)])\s+)?(#{1,6}\s+[*_]{0,3}|[*_]{2,3})\s*(?:\d+[.)]\s*)?((?:[\[(]?adversarial[\])]?\s+)?(?:check|probe)|adversarial(?:\s+(?:test|case|attack|input))?)\b\s*#?\d*\s*([\[(]\s*adversarial\s*[\])])?[*_]*\s*[:.–—-]+\s*(.*)$`)
+	plainLine   = pattern.New(`(?i)^ {0,3}(?:(?:[-+*]|\d+[.)])\s+)?((?:[\[(]?adversarial[\])]?\s+)?(?:check|probe))\s*#?\d*\s*([\[(]\s*adversarial\s*[\])])?\s*:\s*(\S.*)$`)
+	resultTail  = pattern.New(`^(.*\S?)(?:\s[-–—>=→]+|\s*:)\s*[*_]*[\[(]?\W?\s?(PASS(?:ED)?|FAIL(?:ED)?|SKIP(?:PED)?)[\])]?[\s*_.]*$|^(.*\S)\s*[\[(](PASS(?:ED)?|FAIL(?:ED)?|SKIP(?:PED)?)[\])][\s*_]*$`)
 	titleLine   = pattern.New(`^\s*(?:(?:[-+*]|\d+[.)])\s+)?(?:#{1,6}\s+(.*)|[*_]{2}([^*_].*?)[*_]{2}:?\s*)$`)
 	titleNumber = pattern.New(`^[*_]*(?:#?\d+[.):]|\(\d+\))\s*`)
 	bareLabel   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+[*_]{0,3}|[*_]{2,3})(commands?(?: run)?|outputs?(?: observed)?|expected(?: vs\.?| versus)? actual|result|evidence)[*_]{0,3}\s*$`)
-	kindLine    = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+)?[*_]{0,3}(?:type|kind|category)[*_]{0,3}\s*:[\s*_` + "`" + `]*adversarial\b|^[\s>]*(?:[-+*]\s+)?[*_]{0,3}adversarial[*_]{0,3}\s*:[\s*_]*yes\b`)
+	kindLine    = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+)?[*_]{0,3}(?:type|kind|category)[*_]{0,3}\s*:[\s*_` + "`" + `]*adversarial\b|^[\s>]*(?:[-+*]\s+)?[*_]{0,3}adversarial[*_]{0,3}\s*:[\s*_` + "`" + `]*(?:(?:yes|true)\b|(no|false)\b[\s*_` + "`" + `]*(?:$|[.,;(–—-]))`)
 	labelLine   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
 	fenceLine   = pattern.New("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
 	resultWord  = pattern.New(`(?i)^(?:[\s*_` + "`" + `\[(✅❌✓✔✗✘:]|</?\w+>)*(not[ -]pass(?:ed)?|not[ -]ok|pass(?:ed|es)?|fail(?:ed|s|ing|ure)?|skip(?:ped)?|partial|error|unmet|broken|regression)\b`)
@@ -93,6 +98,7 @@ type grammar struct {
 	checks   []AgentCheck
 	problems []string
 	open     bool // a fence is never closed
+	within   bool // the last line stood in what wrapped the reply
 
 	cur    *AgentCheck
 	level  int // heading level of cur
@@ -147,6 +153,10 @@ func (p *grammar) fenced(content []string) {
 }
 
 func (p *grammar) line(i int, line string) {
+	if m := kindLine.FindStringSubmatch(line); m != nil && p.cur != nil {
+		p.cur.Adversarial = m[1] == ""
+		return
+	}
 	if title, hostile, ok := p.title(i); ok {
 		p.openCheck(i+1, line, title)
 		p.cur.Adversarial = p.cur.Adversarial || hostile || p.part > 0 && p.level > p.part
@@ -163,10 +173,6 @@ func (p *grammar) line(i int, line string) {
 		if p.field = strings.ToLower(m[1]); p.field != "result" {
 			p.label(p.field, true, "")
 		}
-		return
-	}
-	if kindLine.MatchString(line) {
-		p.cur.Adversarial = true
 		return
 	}
 	if m := headingLine.FindStringSubmatch(line); m != nil {
@@ -215,8 +221,9 @@ func (p *grammar) section(line string) {
 func isLabel(line string) bool { return labelLine.MatchString(line) || bareLabel.MatchString(line) }
 
 // title says whether a line opens a check, and whether it says that it is adversarial.
-// A heading that calls it a check does. One with words of its own does where a command
-// and a result follow, since models number and name their checks as they like.
+// A heading that calls it a check does. A line that is no heading, or one with words of its
+// own, does where a command and a result follow, since models number and name their checks
+// as they like.
 func (p *grammar) title(i int) (title string, hostile, ok bool) {
 	line := p.lines[i]
 	if m := checkLine.FindStringSubmatch(line); m != nil {
@@ -226,17 +233,24 @@ func (p *grammar) title(i int) (title string, hostile, ok bool) {
 			return m[4], hostile, true
 		}
 	}
+	if p.cur != nil && p.cur.Result == "" || isLabel(line) {
+		return "", false, false
+	}
+	if m := plainLine.FindStringSubmatch(line); m != nil && p.follows(i) {
+		return m[3], strings.Contains(strings.ToLower(m[1]+m[2]), "adversarial"), true
+	}
 	m := titleLine.FindStringSubmatch(line)
-	if m == nil || isLabel(line) || p.cur != nil && p.cur.Result == "" || !p.follows(i) {
+	if m == nil || !p.follows(i) {
 		return "", false, false
 	}
 	return titleNumber.ReplaceAllString(strings.Trim(m[1]+m[2], " *_"), ""), false, true
 }
 
 // follows says whether a command and a result stand below line i, before another
-// heading.
+// heading; the result of a heading may be its end.
 func (p *grammar) follows(i int) bool {
-	command, result := false, false
+	head, plain := p.lines[i], plainLine.MatchString(p.lines[i])
+	command, result := false, headingLine.MatchString(head) && resultTail.MatchString(head)
 	for j := i + 1; j < len(p.lines) && (!command || !result); j++ {
 		line := p.lines[j]
 		if m := fenceLine.FindStringSubmatch(line); m != nil {
@@ -248,7 +262,7 @@ func (p *grammar) follows(i int) bool {
 			name = strings.ToLower(m[2])
 		} else if m := bareLabel.FindStringSubmatch(line); m != nil {
 			name = strings.ToLower(m[1])
-		} else if checkLine.MatchString(line) || titleLine.MatchString(line) {
+		} else if checkLine.MatchString(line) || titleLine.MatchString(line) || plain && plainLine.MatchString(line) {
 			break
 		}
 		command = command || strings.HasPrefix(name, "command") || name == "ran"
@@ -266,11 +280,26 @@ func (p *grammar) openCheck(line int, raw, title string) {
 	if h := headingLine.FindStringSubmatch(raw); h != nil {
 		p.level = len(h[1])
 	}
-	title = strings.Trim(title, " \t*_")
+	title, word := resultOf(strings.Trim(title, " \t*_"))
 	p.cur = &AgentCheck{Line: line, Adversarial: adversarial.MatchString(title)}
 	title = strings.Trim(adversarial.ReplaceAllString(title, " "), " \t*_")
+	if word == "" {
+		title, word = resultOf(title)
+	}
 	p.cur.Title = strings.Join(strings.Fields(title), " ")
 	p.blocks = map[string]*fieldText{}
+	if word != "" {
+		p.result(word)
+	}
+}
+
+// resultOf takes the result off the end of a title, such as "zero — FAIL".
+func resultOf(title string) (bare, word string) {
+	m := resultTail.FindStringSubmatch(title)
+	if m == nil || m[1]+m[3] == "" {
+		return title, ""
+	}
+	return strings.Trim(m[1]+m[3], " \t*_"), m[2] + m[4]
 }
 
 // label opens a field. A plain "Result:" that names no result is output of a

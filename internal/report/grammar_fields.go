@@ -22,7 +22,7 @@ func claimCommands(b *fieldText) (cmds []string, transcript string) {
 		return cmds, strings.Join(rest, "\n")
 	}
 	text := strings.TrimSpace(strings.Join(b.plain, "\n"))
-	if strings.HasPrefix(strings.TrimLeft(text, "-*+ \n"), "`") {
+	if listedSpan.MatchString(text) {
 		for _, s := range codeSpans(text) {
 			c, _ := shellBlock(s)
 			cmds = append(cmds, c...)
@@ -34,6 +34,9 @@ func claimCommands(b *fieldText) (cmds []string, transcript string) {
 	}
 	return shellBlock(text)
 }
+
+// listedSpan begins a list of code spans.
+var listedSpan = pattern.New("^(?:[-*+\\s]|\\d+[.)]\\s)*`")
 
 // ranNothing is what replies write where they ran nothing.
 var ranNothing = pattern.New(`(?i)^\W*(none|n/?a|not run|no command|nothing|skipped|code review|manual (review|inspection))\b[^\n]*$|^\W*$`)
@@ -177,8 +180,9 @@ func (p *grammar) verdict() (Verdict, VerdictForm) {
 		return "", FormEcho
 	}
 	for _, v := range []Verdict{Pass, Fail, Partial} {
-		// Inside a fence that is never closed the line may be quoted output.
-		if last == "VERDICT: "+string(v) && !p.open {
+		// Inside a fence that is never closed the line may be quoted output, and in one around
+		// the whole it is not written exactly.
+		if last == "VERDICT: "+string(v) && !p.open && !p.within {
 			return v, FormStrict
 		}
 	}

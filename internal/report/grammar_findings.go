@@ -32,8 +32,8 @@ const (
 var (
 	findingHead   = pattern.New(`(?i)^\s*#{1,6}\s+[*_]{0,2}\s*finding\b\s*#?\d*[*_]*\s*[:.–—-]\s*(.*)$`)
 	findingRated  = pattern.New(`(?i)^\s*(?:[-+*]\s+|\d+[.)]\s+|#{1,6}\s+)?[*_]{0,2}\[\s*(critical|high|medium|low|error|warning|info)\s*\]\s*(.*)$`)
-	findingBullet = pattern.New(`(?i)^\s*[-+*]\s+[*_]{0,2}(error|warning|info)[*_]{0,2}\s*:[*_]{0,2}\s+(.*)$`)
-	findingLabel  = pattern.New(`(?i)^\s*(?:[-+*]\s+)?[*_]{0,2}(severity|where|place|patch(?: hint)?|fix)[*_]{0,2}\s*:[*_]{0,2}\s*(.*)$`)
+	findingBullet = pattern.New(`(?i)^\s*[-+*]\s+(?:[*_]{0,2}(error|warning|info)|[*_]{2}(critical|high|medium|low))[*_]{0,2}\s*:[*_]{0,2}\s+(.*)$`)
+	findingLabel  = pattern.New(`(?i)^\s*(?:[-+*]\s+)?[*_]{0,2}(severity|where|place|location|patch(?: hint)?|fix)[*_]{0,2}\s*:[*_]{0,2}\s*(.*)$`)
 	findingTail   = pattern.New("^(.*?)[*_:\\s]*(?:\\(([^()]+)\\)|`([^`]+)`)[.\\s]*$")
 	findingPlace  = pattern.New("`?([^\\s`()\"':,;]+)(?::(\\d+))?")
 )
@@ -46,9 +46,10 @@ var severities = map[string]Severity{
 
 // ParseAgentFindings reads the findings of an agent's reply: blocks under
 // "### Finding: title", entries that begin with "[high] title" and list entries such as
-// "- error: title (path:line)". It never fails.
+// "- error: title (path:line)" or "- **High**: title". It never fails.
 func ParseAgentFindings(text string) []AgentFinding {
-	p := findingReader{lines: strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")}
+	var p findingReader
+	p.lines, _ = ownLines(text)
 	for p.at < len(p.lines) && len(p.out) < findingsMost {
 		p.next()
 	}
@@ -78,11 +79,13 @@ func (p *findingReader) next() {
 		p.open(SeverityWarning, m[1])
 		return
 	}
-	for _, form := range []*pattern.Pattern{findingRated, findingBullet} {
-		if m := form.FindStringSubmatch(line); m != nil {
-			p.open(severities[strings.ToLower(m[1])], m[2])
-			return
-		}
+	if m := findingRated.FindStringSubmatch(line); m != nil {
+		p.open(severities[strings.ToLower(m[1])], m[2])
+		return
+	}
+	if m := findingBullet.FindStringSubmatch(line); m != nil {
+		p.open(severities[strings.ToLower(m[1]+m[2])], m[3])
+		return
 	}
 	switch {
 	case p.cur == nil:
@@ -126,7 +129,7 @@ func (p *findingReader) field(line string) {
 		if s, ok := severities[strings.ToLower(strings.Trim(value, "` ."))]; ok {
 			p.cur.Severity = s
 		}
-	case name == "where", name == "place":
+	case name == "where", name == "place", name == "location":
 		p.place(value)
 	case value != "":
 		p.cur.Patch = value

@@ -31,6 +31,9 @@ Any caller can read them.
 1. [low] a comment is outdated: docs/x.md
 - warning: no test for empty input (cmd/main.go:44)
 - error: unclear
+- **Critical:** the key is in the log
+  **Location:** ` + "`log/key.go:7`" + `
+- High: 12 of 14
 
 ` + "```\n- error: quoted\n```" + `
 
@@ -58,6 +61,7 @@ VERDICT: PASS
 		{"info", "a comment is outdated: docs/x.md", "", 0, "", "", ""},
 		{"warning", "no test for empty input", "cmd/main.go", 44, "", "", ""},
 		{"error", "unclear", "", 0, "", "", ""},
+		{"error", "the key is in the log", "log/key.go", 7, "", "", ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -268,6 +268,18 @@ func TestCheckContents(t *testing.T) {
 			"",
 		},
 		{
+			"numbered spans are commands each",
+			"### Check: a\n**Commands run:**\n1. `true`\n2. `ls`\n**Result: PASS**",
+			[]AgentCheck{{Title: "a", Commands: []string{"true", "ls"}, Result: ResultPass, Line: 1}},
+			"",
+		},
+		{
+			"numbered spans of one line",
+			"### Check: a\n**Commands run:** 1. `true` 2. `ls`\n**Result: PASS**",
+			[]AgentCheck{{Title: "a", Commands: []string{"true", "ls"}, Result: ResultPass, Line: 1}},
+			"",
+		},
+		{
 			"two spans are two commands",
 			"### Check: a\n**Command run:** `go vet ./...` and `go build ./...`\n**Result: PASS**",
 			[]AgentCheck{{Title: "a", Commands: []string{"go vet ./...", "go build ./..."}, Result: ResultPass, Line: 1}},
@@ -336,6 +348,7 @@ func TestContradictionGoesDown(t *testing.T) {
 // A reply of any form is read without panicking, and only the exact line passes.
 func FuzzParseAgentReport(f *testing.F) {
 	f.Add("### Check: a [adversarial]\n**Command run:**\n```\n$ go test\n```\n**Result: PASS**\n\nVERDICT: PASS")
+	f.Add("```markdown\n### Check: a — FAIL\n**Command run:** `t`\n```\n> VERDICT: PASS")
 	f.Add("``` `\n**Output observed:** `` ` ``\n~~~")
 	f.Fuzz(func(t *testing.T, text string) {
 		r := ParseAgentReport(text)
