@@ -31,7 +31,11 @@ func (w *work) corrective(name, id string) func(string) (string, bool) {
 func (w *work) objections(name, id, final string) []string {
 	r := report.ParseAgentReport(final)
 	if !readable(r) {
-		return append([]string{"it does not end in a verdict line that can be read"}, r.Problems...)
+		objections := append([]string{"it does not end in a verdict line that can be read"}, r.Problems...)
+		if len(r.Checks) == 0 {
+			objections = append(objections, amount(0))
+		}
+		return objections
 	}
 	if r.Verdict == report.Partial {
 		return nil
@@ -58,11 +62,25 @@ func (w *work) objections(name, id, final string) []string {
 	}
 	switch {
 	case r.Verdict == report.Fail && failing == 0:
-		objections = append(objections, "VERDICT: FAIL needs a check with Result: FAIL that the log carries")
-	case r.Verdict == report.Pass && passing > 0 && attacks == 0:
+		objections = append(objections, "VERDICT: FAIL needs a check with Result: FAIL that the log carries: "+amount(len(r.Checks)))
+	case r.Verdict == report.Pass && passing == 0:
+		objections = append(objections, "VERDICT: PASS needs checks with Result: PASS that the log carries, one of them marked as [adversarial]: "+amount(len(r.Checks)))
+	case r.Verdict == report.Pass && attacks == 0:
 		objections = append(objections, "no check is marked as [adversarial]: mark the one that tried to break the change, if there is one")
 	}
 	return objections
+}
+
+// amount says how many checks were read from a reply, and of none how one is written: the
+// author of a report in a form that is not read cannot know.
+func amount(checks int) string {
+	switch checks {
+	case 0:
+		return "no check was read. Each begins with a heading such as \"### Check: what it shows\" and has the lines \"**Command run:**\", \"**Output observed:**\" and \"**Result: PASS**\" or \"**Result: FAIL**\", not in a table"
+	case 1:
+		return "1 check was read"
+	}
+	return fmt.Sprintf("%d checks were read", checks)
 }
 
 // readable says whether a reply has a verdict that counts.
