@@ -20,6 +20,9 @@ type Auditor struct {
 	// Agent and Task narrow the records that a command can be matched with; a
 	// cited id may name any. Empty: all.
 	Agent, Task string
+	// Host is the agent of records that were made afterwards, to run claims again. No claim
+	// that does not cite one means it.
+	Host string
 	// Tree is the oid of the tree that the claims speak of. Records of another
 	// tree only count when they are cited. Empty: all.
 	Tree string
@@ -92,10 +95,11 @@ func (a Auditor) check(c report.AgentCheck) (Audited, error) {
 		got.Support, got.Reason = report.Absent, reason
 		return got, nil
 	}
-	if described(c, printed) {
+	support, why := quoteSupport(c, printed)
+	if support == report.Supported && described(c, printed) {
 		got.Printed = printed.end()
 	}
-	if support, why := quoteSupport(c, printed); support != report.Supported {
+	if support != report.Supported {
 		got.Support, got.Reason = support, why
 		if support == report.Absent {
 			return got, nil
@@ -127,6 +131,7 @@ func (a Auditor) read(matches []match) (printed, error) {
 		p.stdout += string(stdout) + "\n"
 		p.stderr += string(stderr) + "\n"
 		p.exits = append(p.exits, m.record.Exit)
+		p.failed = m.record.Status() != 0
 	}
 	p.stdout, p.stderr = fold(p.stdout), fold(p.stderr)
 	return p, nil
@@ -215,12 +220,18 @@ func (a Auditor) one(c report.AgentCheck, command string, cited []match) (*match
 	if best != nil && best.how == same {
 		return best, ""
 	}
-	refused := false
+	refused, others := false, ""
 	for _, r := range a.Log {
-		if !a.mine(r) {
+		if !a.onTree(r) || !a.ran(r) && (others != "" || !r.Executed || r.Agent == a.Host) {
 			continue
 		}
 		ran := readRecord(r)
+		if !a.ran(r) {
+			if a.like(claim, ran, false) == same {
+				others = r.ID
+			}
+			continue
+		}
 		how := a.like(claim, ran, false)
 		if !r.Executed {
 			refused = refused || how == same
@@ -240,6 +251,9 @@ func (a Auditor) one(c report.AgentCheck, command string, cited []match) (*match
 	case len(cited) > 0:
 		return nil, fmt.Sprintf("%s ran another command than %s", cited[0].record.ID, short(command))
 	}
+	if others != "" {
+		return nil, fmt.Sprintf("%s was not run by this agent: %s is another's, and is not cited", short(command), others)
+	}
 	return nil, short(command) + " is not in the log"
 }
 
@@ -248,10 +262,10 @@ func (a Auditor) ran(r Record) bool {
 	return (a.Agent == "" || r.Agent == a.Agent) && (a.Task == "" || r.Task == a.Task)
 }
 
-func (a Auditor) mine(r Record) bool {
-	return a.ran(r) &&
-		(a.Tree == "" || r.Tree == "" || r.Tree == a.Tree)
-}
+// onTree says whether a record is of the tree that the claims speak of.
+func (a Auditor) onTree(r Record) bool { return a.Tree == "" || r.Tree == "" || r.Tree == a.Tree }
+
+func (a Auditor) mine(r Record) bool { return a.ran(r) && a.onTree(r) }
 
 // short names a command in a reason.
 func short(command string) string {

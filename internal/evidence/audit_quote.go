@@ -14,6 +14,7 @@ import (
 type printed struct {
 	stdout, stderr string
 	exits          []int
+	failed         bool // the last of them ended with another code than 0
 }
 
 // has reports whether every piece of a quote was printed, in order. Both orders
@@ -173,16 +174,17 @@ func endsWhole(text string, i int) bool {
 
 func wordish(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// quoteSupport holds what a check quotes against what was printed.
+// quoteSupport holds what a check quotes against what was printed. A failure that its exit code
+// shows needs no quote: running it again decides.
 func quoteSupport(c report.AgentCheck, p printed) (report.Support, string) {
-	q := readQuote(c)
+	q, failed := readQuote(c), c.Result == report.ResultFail && p.failed
 	switch {
 	case len(q.lines) > 0 && p.has(q):
 		return report.Supported, ""
 	case len(q.lines) > 0 && c.Quoted:
 		return report.Absent, "the quoted output is not what the log has: " + strconv.Quote(clipLine(q.missing(p)))
-	case len(q.lines) > 0 && len(c.EvidenceIDs) > 0:
-		return report.Supported, "" // a description; the cited bytes speak for themselves
+	case len(q.lines) > 0 && (len(c.EvidenceIDs) > 0 || failed):
+		return report.Supported, "" // a description; the recorded bytes speak for themselves
 	case len(q.lines) > 0:
 		return report.Related, "the output is described, not quoted"
 	case q.quiet && !p.empty():
@@ -190,17 +192,17 @@ func quoteSupport(c report.AgentCheck, p printed) (report.Support, string) {
 			return report.Related, "it printed to stderr, which the check leaves out"
 		}
 		return report.Absent, "the check says that nothing was printed, and something was"
-	case q.quiet, p.empty(), len(c.EvidenceIDs) > 0, len(exitClaims(c, p)) > 0:
+	case q.quiet, p.empty(), failed, len(c.EvidenceIDs) > 0, len(exitClaims(c, p)) > 0:
 		return report.Supported, ""
 	}
 	return report.Related, "no output is quoted and no evidence is cited"
 }
 
-// described reports whether a check cites what was printed and says in words of its own what
-// that was. Those words are the agent's: what a report shows is the record.
+// described reports whether a check says in words of its own what was printed. Those words are
+// the agent's: what a report shows is the record.
 func described(c report.AgentCheck, p printed) bool {
 	q := readQuote(c)
-	return len(q.lines) > 0 && !c.Quoted && len(c.EvidenceIDs) > 0 && !p.has(q)
+	return len(q.lines) > 0 && !c.Quoted && !p.has(q)
 }
 
 // endMost bounds what end returns, in runes.

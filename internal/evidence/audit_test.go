@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,8 +153,13 @@ func TestAudit(t *testing.T) {
 		{"a condition that ends the command", []ran{{command: "if go run ./cmd/pay 0; then echo BUG; exit 1; else echo rejected; fi", stdout: "rejected\n"}}, claim{command: "if go run ./cmd/pay 0; then echo BUG; exit 1; else echo rejected; fi", output: "rejected"}, report.Supported, ""},
 		{"a failure in a condition", []ran{{command: "if go test ./...; then echo BUG; fi; go vet ./...", exit: 1, stdout: "BUG\n"}}, claim{command: "if go test ./...; then echo BUG; fi; go vet ./...", output: "BUG", result: "FAIL"}, report.Supported, ""},
 		{"a failure before the last line", []ran{{command: "go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0", exit: 1, stdout: "paid\n"}}, claim{command: "go build -o $TMPDIR/app ./cmd/app\n$TMPDIR/app 0", output: "paid", result: "FAIL"}, report.Supported, ""},
+		{"a failure that quotes and cites nothing", tool, claim{command: "./tool -n -5", result: "FAIL"}, report.Supported, ""},
+		{"a failure in words of its own", broken, claim{command: "go test ./...", result: "FAIL", extra: "**Output observed:** the sum is one too high"}, report.Supported, ""},
 
 		// Less than is claimed.
+		{"a failure that the log does not show, and that quotes nothing", suite, claim{command: "go test ./...", result: "FAIL"}, report.Related, "no output is quoted"},
+		{"a failure of the first command alone", append(slices.Clone(broken), ran{command: "go vet ./...", stdout: "clean\n"}), claim{command: "$ go test ./...\n$ go vet ./...", result: "FAIL"}, report.Related, "no output is quoted"},
+		{"a failure with an output that was never printed", broken, claim{command: "go test ./...", output: "panic: oops", result: "FAIL"}, report.Absent, "quoted output"},
 		{"a failure that the command hides", []ran{{command: "go test ./... || true", stdout: failText}}, claim{command: "go test ./... || true", output: "FAIL", result: "FAIL"}, report.Related, "hides its exit"},
 		{"failing tests turned round", []ran{{command: "! go test ./...", stdout: failText}}, claim{command: "! go test ./...", extra: "**Evidence:** E1"}, report.Related, "passes where its tests fail"},
 		{"a failure beside what is expected", broken, claim{title: "tests pass", command: "go test ./...", output: "[E1] exit=1 duration=1s\n" + failText, extra: "**Expected:** all tests pass"}, report.Related, "ended with exit 1"},
@@ -622,8 +628,19 @@ func TestAuditOwnRecords(t *testing.T) {
 	a.Agent = "verification"
 	checks := report.ParseAgentReport(claim{command: "go test ./...", output: okLine, result: "PASS"}.text()).Checks
 	got, err := a.Audit(checks)
-	if err != nil || got[0].Support != report.Absent {
+	if err != nil || got[0].Support != report.Absent || !strings.Contains(got[0].Reason, "was not run by this agent: E1 is another's") {
 		t.Errorf("uncited record of the gate: %+v %v, want absent", got, err)
+	}
+	for _, change := range []func(*Auditor){
+		func(a *Auditor) { a.Host = "gate" },
+		func(a *Auditor) { a.Tree = "another" },
+		func(a *Auditor) { a.Log = []Record{a.Log[0]}; a.Log[0].Executed = false },
+	} {
+		b := a
+		change(&b)
+		if got, err = b.Audit(checks); err != nil || !strings.HasSuffix(got[0].Reason, " is not in the log") {
+			t.Errorf("%+v %v, want that it is not in the log", got, err)
+		}
 	}
 	checks[0].EvidenceIDs = []string{"E1"}
 	if got, err = a.Audit(checks); err != nil || got[0].Support != report.Supported {
@@ -634,13 +651,18 @@ func TestAuditOwnRecords(t *testing.T) {
 // What a check says of a cited output in words that were not printed is not shown as printed.
 func TestAuditDescribed(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ output, want string }{
-		{"all 412 tests passed", "ok pkg/sum 0.012s"},
-		{"ok pkg/sum 0.012s", ""},
-		{"`ok pkg/sum 0.012s`", ""},
+	for _, tt := range []struct {
+		output, rest string
+		exit         int
+		want         string
+	}{
+		{"all 412 tests passed", "**Evidence:** E1\n**Result: PASS**", 0, "ok pkg/sum 0.012s"},
+		{"a test fails", "**Result: FAIL**", 1, "ok pkg/sum 0.012s"},
+		{"ok pkg/sum 0.012s", "**Evidence:** E1\n**Result: PASS**", 0, ""},
+		{"`ok pkg/sum 0.012s`", "**Evidence:** E1\n**Result: PASS**", 0, ""},
 	} {
-		text := "### Check: the suite\n**Command run:** `go test ./...`\n**Output observed:** " + tt.output + "\n**Evidence:** E1\n**Result: PASS**\n"
-		got, err := auditor([]ran{{command: "go test ./...", stdout: okLine}}).Audit(report.ParseAgentReport(text).Checks)
+		text := "### Check: the suite\n**Command run:** `go test ./...`\n**Output observed:** " + tt.output + "\n" + tt.rest + "\n"
+		got, err := auditor([]ran{{command: "go test ./...", exit: tt.exit, stdout: okLine}}).Audit(report.ParseAgentReport(text).Checks)
 		if err != nil || len(got) != 1 || got[0].Support != report.Supported || got[0].Printed != tt.want {
 			t.Errorf("%q: %+v %v, want %q shown", tt.output, got, err, tt.want)
 		}

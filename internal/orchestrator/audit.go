@@ -9,6 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
 )
 
@@ -69,7 +70,7 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 // auditor matches the claims of one agent.
 func (a Audit) auditor(res agent.Result) evidence.Auditor {
 	return evidence.Auditor{
-		Log: a.Records, Agent: res.Agent, Task: res.ID, Tree: a.Tree, Trees: rundir.TreesOf(a.Journal, res.ID),
+		Log: a.Records, Agent: res.Agent, Task: res.ID, Host: reproduce.Host, Tree: a.Tree, Trees: rundir.TreesOf(a.Journal, res.ID),
 		Elsewhere: append(rundir.Bases(a.Journal, res.ID), "$YCBOT_BASE", "${YCBOT_BASE}", "$YCBOT_SCRATCH", "${YCBOT_SCRATCH}"),
 		Output:    func(r evidence.Record) (stdout, stderr []byte, err error) { return evidence.Shown(a.Dir, r) },
 	}
