@@ -23,11 +23,12 @@ type attempt struct {
 	body []byte
 	on   func(model.Delta)
 
-	text   strings.Builder
-	calls  []model.Call
-	at     map[int64]int // the provider's index of a call to its place in calls
-	finish string
-	usage  *model.Usage
+	text    strings.Builder
+	refused bool // a part of text says why the model does not answer
+	calls   []model.Call
+	at      map[int64]int // the provider's index of a call to its place in calls
+	finish  string
+	usage   *model.Usage
 }
 
 // Ask asks once.
@@ -109,7 +110,9 @@ func (a *attempt) delta(d gjson.Result) {
 	if thought := cmp.Or(text("reasoning_content"), text("reasoning")); thought != "" {
 		a.on(model.Delta{Reasoning: thought})
 	}
-	if said := text("content") + text("refusal"); said != "" {
+	refusal := text("refusal")
+	a.refused = a.refused || refusal != ""
+	if said := text("content") + refusal; said != "" {
 		a.text.WriteString(said)
 		a.on(model.Delta{Text: said})
 	}
@@ -174,6 +177,8 @@ func (a *attempt) Answer(whole bool) *model.Response {
 		resp.Stop = model.StopFilter
 	case len(a.calls) > 0:
 		resp.Stop = model.StopCalls
+	case a.refused:
+		resp.Stop = model.StopFilter
 	default:
 		resp.Stop = model.StopEnd
 	}

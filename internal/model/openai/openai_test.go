@@ -107,6 +107,27 @@ func TestNoCallsKeepsTools(t *testing.T) {
 	}
 }
 
+// A refusal in words ends an answer as the provider's filter does.
+func TestRefusalInWords(t *testing.T) {
+	t.Parallel()
+	const no = `{"choices":[{"index":0,"delta":{"refusal":"No."}}]}`
+	for _, tc := range []struct {
+		name   string
+		events []string
+		text   string
+		stop   model.Stop
+	}{
+		{"a refusal", []string{no, finish("stop")}, "No.", model.StopFilter},
+		{"an empty one", []string{`{"choices":[{"index":0,"delta":{"content":"Yes.","refusal":null}}]}`, finish("stop")}, "Yes.", model.StopEnd},
+		{"beside a call", []string{no, calls(`{"index":0,"id":"a","function":{"name":"grep","arguments":"{}"}}`), finish("tool_calls")}, "No.", model.StopCalls},
+	} {
+		resp, err := serve(t, stream(tc.events...)).model().Generate(t.Context(), conversation(), nil)
+		if err != nil || resp.Message.Text != tc.text || resp.Stop != tc.stop {
+			t.Errorf("%s: %+v %v", tc.name, resp, err)
+		}
+	}
+}
+
 func TestCallsAreAssembled(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -18,13 +18,14 @@ type response struct {
 	body []byte
 	on   func(model.Delta)
 
-	text  strings.Builder
-	said  int // bytes of text that the message under way has streamed
-	calls []model.Call
-	kept  []model.Kept
-	items int
-	stop  model.Stop
-	usage *model.Usage
+	text    strings.Builder
+	refused bool // a part of text says why the model does not answer
+	said    int  // bytes of text that the message under way has streamed
+	calls   []model.Call
+	kept    []model.Kept
+	items   int
+	stop    model.Stop
+	usage   *model.Usage
 }
 
 // Ask asks once.
@@ -101,6 +102,7 @@ func (r *response) event(data []byte) error {
 				return malformed(err)
 			}
 		}
+		r.refused = r.refused || e.Type == "response.refusal.delta" && text != ""
 		if !strings.HasPrefix(e.Type, "response.reasoning") {
 			r.say(text)
 		} else if text != "" {
@@ -138,6 +140,7 @@ func (r *response) item(raw json.RawMessage) error {
 	case "message":
 		if r.said == 0 { // a server that does not stream text piece by piece
 			for _, c := range item.Content {
+				r.refused = r.refused || c.Refusal != ""
 				r.say(c.Text + c.Refusal)
 			}
 		}
@@ -173,6 +176,8 @@ func (r *response) end(whole responsesAnswer) error {
 		r.stop = model.StopLength
 	case len(r.calls) > 0:
 		r.stop = model.StopCalls
+	case r.refused:
+		r.stop = model.StopFilter
 	default:
 		r.stop = model.StopEnd
 	}

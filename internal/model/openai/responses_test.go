@@ -121,7 +121,8 @@ func TestResponsesAnswer(t *testing.T) {
 		{"reasoning that was not given", []string{forgotten, spoken, spokenAll, completed}, "Hi.", 0, "", model.StopEnd},
 		{"the limit", []string{spoken, incomplete("max_output_tokens")}, "Hi.", 0, "", model.StopLength},
 		{"the filter", []string{spoken, incomplete("content_filter")}, "Hi.", 0, "", model.StopFilter},
-		{"a refusal in words", []string{`{"type":"response.refusal.delta","delta":"No."}`, completed}, "No.", 0, "", model.StopEnd},
+		{"a refusal in words", []string{`{"type":"response.refusal.delta","delta":"No."}`, completed}, "No.", 0, "", model.StopFilter},
+		{"a refusal in words, all at the end", []string{`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"No."}]}]}}`}, "No.", 0, "", model.StopFilter},
 		{"a [DONE] too many", []string{spoken, "[DONE]", completed}, "Hi.", 0, "", model.StopEnd},
 		{
 			"all at the end",
