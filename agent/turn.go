@@ -48,6 +48,7 @@ type turn struct {
 	end     End
 	cap     int      // questions that may be asked; the corrective one is granted on top
 	parts   []string // of a reply that the output limit cut
+	cuts    int      // answers in a row that it cut
 	last    string   // the last thing the model said, for a partial result
 	draft   string   // a whole reply that was asked to be corrected
 	repeats repeats
@@ -214,31 +215,59 @@ func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, or
 		msg.Calls, msg.Kept = nil, nil // what belongs to calls that are not there cannot go back
 	}
 	t.noCalls = false
+	if resp.Stop != model.StopLength || len(msg.Calls) > 0 {
+		t.cuts = 0
+	}
 	if len(msg.Calls) > 0 {
 		t.parts = nil
 		return t.round(ctx, msg)
+	}
+	if text != "" {
+		t.join(msg.Text)
 	}
 	if text == "" {
 		msg.Text, msg.Kept = emptyReply, nil
 	}
 	t.add(model.Message{Role: model.Assistant, Text: msg.Text, Kept: msg.Kept})
-	if resp.Stop == model.StopLength {
+	if t.cuts++; resp.Stop == model.StopLength && t.cuts <= mostCuts {
 		say := sayThinkLess
 		if text != "" {
 			say = sayContinue
-			t.parts = append(t.parts, msg.Text)
-			t.last = strings.Join(t.parts, "")
 		}
 		t.noCalls = t.reporting != "" && t.cfg.Submit == ""
 		return "", nil, errors.Join(t.goesOn("truncated_output", 0), t.say("truncated_output", say))
 	}
-	if text != "" {
-		text = strings.Join(append(t.parts, msg.Text), "")
-		t.last = text
+	if text != "" || resp.Stop == model.StopLength {
+		text = strings.Join(t.parts, "")
 	}
-	t.parts = nil
+	t.parts, t.cuts = nil, 0
 	done, err = t.reply(ctx, text)
 	return done, nil, err
+}
+
+// mostCuts is how many answers in a row that the output limit cut are gone on with. What
+// is there by then counts: some servers say of every answer that it was cut.
+const mostCuts = 8
+
+// join adds what a model says to the parts of a reply that was cut. One that starts over in
+// place of going on makes what was said before void.
+func (t *turn) join(text string) {
+	t.last = strings.Join(t.parts, "")
+	if start := headLine(t.last); start != "" && headLine(text) == start {
+		t.parts = nil
+	}
+	t.parts = append(t.parts, text)
+	t.last = strings.Join(t.parts, "")
+}
+
+// headLine is the line with which a text begins, "" where it may be cut or is too short to
+// tell: what goes on in the middle of a reply does not begin with the reply's.
+func headLine(text string) string {
+	line, _, whole := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
+	if line = strings.TrimSpace(line); !whole || len(line) < 8 {
+		return ""
+	}
+	return line
 }
 
 // round makes the calls of an answer. What people said meanwhile comes after
