@@ -85,8 +85,12 @@ func (p *parser) narrow() {
 	p.d.Tools = slices.DeleteFunc(p.d.Tools, func(t string) bool {
 		return slices.Contains(p.d.DisallowedTools, t) || !may.mayAllow(t)
 	})
-	if !p.d.AllTools && len(p.d.Tools) == 0 {
+	switch all := everyTool(); {
+	case p.d.AllTools:
+	case len(p.d.Tools) == 0:
 		p.fail(p.lineOf("permission", "disallowed_tools", "phase", "tools"), "disabled: no tool is left of those that it names")
+	case !slices.ContainsFunc(p.d.Tools, func(t string) bool { return slices.Contains(all, t) }):
+		p.fail(p.lineOf("tools", "permission"), "disabled: none of its tools is ever granted (%s)", strings.Join(p.d.Tools, ", "))
 	}
 }
 
