@@ -260,8 +260,8 @@ func (t *turn) join(text string) {
 	t.last = strings.Join(t.parts, "")
 }
 
-// headLine is the line with which a text begins, "" where it may be cut or is too short to
-// tell: what goes on in the middle of a reply does not begin with the reply's.
+// headLine is the line with which a text begins, "" where it may be cut or is so short that
+// others are like it: what goes on in the middle of a reply does not begin with the reply's.
 func headLine(text string) string {
 	line, _, whole := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
 	if line = strings.TrimSpace(line); !whole || len(line) < 8 {

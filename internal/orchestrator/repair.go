@@ -76,7 +76,7 @@ func (w *work) objections(name, id, final string) []string {
 func amount(checks int) string {
 	switch checks {
 	case 0:
-		return "no check was read. Each begins with a heading such as \"### Check: what it shows\" and has the lines \"**Command run:**\", \"**Output observed:**\" and \"**Result: PASS**\" or \"**Result: FAIL**\", not in a table"
+		return "no check was read. Each begins with a heading such as \"### Check: what it shows\" and has the lines \"**Command run:**\", \"**Output observed:**\" and \"**Result: PASS**\" or \"**Result: FAIL**\", not in a fence, a quote or a table"
 	case 1:
 		return "1 check was read"
 	}

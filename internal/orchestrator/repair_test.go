@@ -11,7 +11,7 @@ import (
 )
 
 // A reply that does not count as its author means it is objected to, and one whose checks
-// cannot be read is told so.
+// cannot be read hears that.
 func TestObjections(t *testing.T) {
 	t.Parallel()
 	dir, err := rundir.Create(t.TempDir(), rundir.Identity{Run: "run1"}, rundir.Options{Now: clock})
