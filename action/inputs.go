@@ -146,6 +146,7 @@ func (r *reader) boolean(name string) *bool {
 	yes := v == "true"
 	if !yes && v != "false" {
 		r.bad(name, v, "true or false")
+		return nil // as if it were left out: a check that cannot be read is completed, and says why
 	}
 	return &yes
 }
