@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -53,6 +54,8 @@ type Oracle interface {
 	// Recorded looks for the finished run of the head of j, which is concluded again,
 	// and keeps it beside dir.
 	Recorded(ctx context.Context, j job.Job, dir string) (bool, error)
+	// Ended are the verifications of the open pull requests that a workflow ran for, which ended.
+	Ended(ctx context.Context, e *event.Event) ([]job.Job, error)
 	// Settled reports whether no other run of the head of j is under way, of which the check
 	// run of j would be the newer one.
 	Settled(ctx context.Context, j job.Job) (bool, error)
@@ -261,14 +264,7 @@ func (x *session) verify(ctx context.Context, e *event.Event) (int, error) {
 	}
 	facts, c, err := x.Host.Learn(ctx, e, d.Job)
 	if err != nil {
-		j := d.Job
-		switch j.HeadSHA = cmp.Or(j.HeadSHA, facts.HeadSHA); {
-		case j.Asked() && !job.Permitted(facts.Actor, config.Write):
-			j.HeadSHA = "" // who may not ask does not touch the check
-		case facts.Closed:
-			j.HeadSHA = ""
-		}
-		return x.failed(ctx, j, errors.Join(x.Wrong, err))
+		return x.unknown(ctx, d.Job, facts, err)
 	}
 	if d = job.Authorize(d.Job, facts, c, rules); !d.Run {
 		return x.skipped(ctx, d)
@@ -277,6 +273,17 @@ func (x *session) verify(ctx context.Context, e *event.Event) (int, error) {
 		return x.failed(ctx, d.Job, x.Wrong)
 	}
 	return x.perform(ctx, d.Job, c)
+}
+
+// unknown ends a step that could not learn what the decision about j depends on.
+func (x *session) unknown(ctx context.Context, j job.Job, facts job.Facts, err error) (int, error) {
+	switch j.HeadSHA = cmp.Or(j.HeadSHA, facts.HeadSHA); {
+	case j.Asked() && !job.Permitted(facts.Actor, config.Write):
+		j.HeadSHA = "" // who may not ask does not touch the check
+	case facts.Closed:
+		j.HeadSHA = ""
+	}
+	return x.failed(ctx, j, errors.Join(x.Wrong, err))
 }
 
 // skipped ends a step that runs nothing. Inputs that cannot be read, of the action or
@@ -383,12 +390,41 @@ func (x *session) code(rep *report.Report, c *config.Config) int {
 
 // publish posts what another job found.
 func (x *session) publish(ctx context.Context, e *event.Event) (int, error) {
+	if e.Kind == event.Finished && e.WorkflowRun.Event == "pull_request" {
+		if _, err := os.Stat(x.Inputs.Publish); errors.Is(err, fs.ErrNotExist) {
+			return x.leftNothing(ctx, e)
+		}
+	}
 	rep, posted, err := x.Host.Publish(ctx, e, x.Inputs.Publish)
 	if err != nil {
-		return report.ExitError, err
+		return x.failed(ctx, job.Job{}, err)
 	}
 	x.report(rep, posted)
 	return report.ExitPass, nil
+}
+
+// leftNothing says of each pull request that a workflow ran for why there is nothing to
+// publish, and completes the check: what the base's configuration keeps from being verified
+// leaves nothing, and so does a workflow that failed, or that the change has changed.
+func (x *session) leftNothing(ctx context.Context, e *event.Event) (int, error) {
+	jobs, err := x.Host.Ended(ctx, e)
+	if err != nil {
+		return x.failed(ctx, job.Job{}, err)
+	}
+	if len(jobs) == 0 {
+		return report.ExitPass, x.nothing("no open pull request has the commit " + e.WorkflowRun.HeadSHA + " of the workflow that ended")
+	}
+	code := report.ExitPass
+	for _, j := range jobs {
+		facts, c, failure := x.Host.Learn(ctx, e, j)
+		if failure == nil {
+			failure = x.skip(ctx, j.LeftNothing(facts, c))
+		} else {
+			code, failure = x.unknown(ctx, j, facts, failure)
+		}
+		err = errors.Join(err, failure)
+	}
+	return code, err
 }
 
 // skip says why nothing is done, once and in one place.

@@ -48,6 +48,7 @@ func (h *host) Learn(_ context.Context, _ *event.Event, j job.Job) (job.Facts, *
 
 func (h *host) Recorded(context.Context, job.Job, string) (bool, error) { return h.recorded, nil }
 
+func (h *host) Ended(context.Context, *event.Event) ([]job.Job, error)          { return nil, nil }
 func (h *host) Settled(context.Context, job.Job) (bool, error)                  { return !h.busy, nil }
 func (h *host) Reply(context.Context, job.Job, job.Skip) error                  { return nil }
 func (h *host) Begin(context.Context, job.Job, string) error                    { return h.begin }

@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/pullrun"
@@ -24,6 +25,22 @@ func (h *Host) Publish(ctx context.Context, e *event.Event, dir string) (*report
 		return nil, action.Posted{}, err
 	}
 	return done.Report, h.posted(publish.Target{}, done.Report, done.Ending, done.Posted, nil), nil
+}
+
+// Ended implements [action.Host]. GitHub names no pull request of a fork with a workflow.
+func (h *Host) Ended(ctx context.Context, e *event.Event) ([]job.Job, error) {
+	ran := e.WorkflowRun
+	if ran.HeadRepo.ID == 0 {
+		return nil, nil // it is gone
+	}
+	pulls, err := h.GitHub.Client.OpenPulls(ctx, github.Repo{Owner: e.Repo.Owner, Name: e.Repo.Name}, ran.HeadRepo.Owner, ran.HeadBranch)
+	var out []job.Job
+	for _, p := range pulls {
+		if p.Head.SHA == ran.HeadSHA && p.Head.RepoID == ran.HeadRepo.ID {
+			out = append(out, job.Ended(e, p.Number))
+		}
+	}
+	return out, err
 }
 
 // Presentation is how inputs and environment say that a finished run is posted.

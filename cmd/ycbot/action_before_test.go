@@ -1,9 +1,12 @@
 package main
 
 import (
+	"maps"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -59,4 +62,62 @@ func TestActionSkipsCompleteTheCheck(t *testing.T) {
 	h.fork(t, "true\n")
 	configure("on: {outsiders: never}\n")
 	last(h.step(t, "pull_request_target", h.PullEvent(h.repo, h.pull, "opened", "mallory", ""), nil), "comes from a fork", "action_required")
+}
+
+// Where the workflow of a fork's pull request left nothing, the one that publishes completes
+// the check, and by the configuration of the base alone.
+func TestActionForkLeftNothing(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		config            string
+		change            map[string]string // of the fork, beside its test
+		draft, ran, moved bool              // ran: by the workflow as init writes it
+		title, conclusion string            // empty: no check run
+		code              int
+	}{
+		"paths_ignore":                  {config: "on: {paths_ignore: ['**']}\n", ran: true, title: "paths_ignore", conclusion: "skipped"},
+		"outsiders: never":              {config: "on: {outsiders: never}\n", ran: true, title: "comes from a fork", conclusion: "action_required"},
+		"a typo":                        {config: "outsider: never\n", ran: true, title: "could not verify", conclusion: "failure", code: 3},
+		"no event":                      {config: "on: {pull_request: [labeled]}\n", ran: true, title: "on.pull_request", conclusion: "skipped"},
+		"a draft":                       {draft: true, ran: true, title: "a draft", conclusion: "action_required"},
+		"the fork chose the event":      {config: "on: {pull_request: [opened]}\n", title: "left nothing", conclusion: "action_required"},
+		"the fork excludes itself":      {change: map[string]string{".github/ycbot.yml": "version: 1\non: {paths_ignore: ['**']}\n"}, title: "left nothing", conclusion: "action_required"},
+		"the fork changed its workflow": {title: "left nothing", conclusion: "action_required"},
+		"the head moved":                {moved: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHosted(t, good)
+			h.RequireByRule(h.repo, "main", "ycbot")
+			h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "configure", Files: map[string]string{".github/ycbot.yml": "version: 1\ncommands: {test: sh test.sh}\n" + tt.config}})
+			from := github.Repo{Owner: "mallory", Name: h.repo.Name}
+			h.AddFork(h.repo, "mallory")
+			files := map[string]string{"test.sh": "true\n"}
+			maps.Copy(files, tt.change)
+			h.Push(from, githubtest.Commit{Branch: "evil", Message: "evil", Files: files})
+			h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Better sums", Author: "mallory", Head: "evil", From: from, Draft: tt.draft})
+			if tt.ran {
+				writes := h.token
+				h.token = h.Token("github-actions[bot]", readOnly, "actions")
+				s := h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "mallory", ""), map[string]string{"comment": "off", "check": "false"})
+				if s.outputs["report-dir"] != "" {
+					t.Fatalf("%q\n%s", s.outputs, s.log)
+				}
+				h.token = writes
+			}
+			event := h.WorkflowRunEvent(h.repo, h.pull, 77, "success", "mallory")
+			if tt.moved {
+				h.Push(from, githubtest.Commit{Branch: "evil", Message: "more", Files: map[string]string{"x": "y\n"}})
+			}
+			s := h.step(t, "workflow_run", event, map[string]string{"publish": filepath.Join(t.TempDir(), "none")})
+			checks := h.CheckRuns(h.repo)
+			switch {
+			case s.code != tt.code || len(h.posted()) != 0:
+				t.Errorf("exit %d, comments %q\n%s", s.code, h.posted(), s.log)
+			case tt.conclusion == "" && len(checks) != 0,
+				tt.conclusion != "" && (len(checks) != 1 || checks[0].Conclusion != tt.conclusion || !strings.Contains(checks[0].Output.Title, tt.title)):
+				t.Errorf("check runs %+v, want one %s\n%s", checks, tt.conclusion, s.log)
+			}
+		})
+	}
 }

@@ -140,6 +140,7 @@ type WorkflowRun struct {
 	Event      string
 	Conclusion string
 	HeadSHA    string
-	HeadRepo   Repo  // zero where the repository is gone
-	Pulls      []int // of this repository; GitHub names none for forks
+	HeadBranch string // a name of the head repository's, in any form
+	HeadRepo   Repo   // zero where the repository is gone
+	Pulls      []int  // of this repository; GitHub names none for forks
 }

@@ -367,7 +367,7 @@ func readWorkflowRun(p *payload, e *Event) error {
 	case !oid(in.HeadSHA):
 		return bad("workflow_run.head_sha", "not an object id")
 	}
-	out := &WorkflowRun{ID: in.ID, Event: in.Event, Conclusion: in.Conclusion, HeadSHA: in.HeadSHA}
+	out := &WorkflowRun{ID: in.ID, Event: in.Event, Conclusion: in.Conclusion, HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch}
 	var err error
 	if in.HeadRepository != nil {
 		if out.HeadRepo, err = in.HeadRepository.repo("workflow_run.head_repository"); err != nil {

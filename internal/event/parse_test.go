@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 		},
 		"workflow_run.fork": {
 			Kind: Finished, Action: "completed", At: at("10:20"), Sender: alice,
-			WorkflowRun: &WorkflowRun{ID: 7001, Event: "pull_request", Conclusion: "success", HeadSHA: headSHA, HeadRepo: fork},
+			WorkflowRun: &WorkflowRun{ID: 7001, Event: "pull_request", Conclusion: "success", HeadSHA: headSHA, HeadBranch: "patch-1", HeadRepo: fork},
 		},
 		"workflow_run.deleted-fork": {
 			Kind: Finished, Action: "completed", Sender: alice,

@@ -141,6 +141,7 @@ type workflowRunPayload struct {
 	Event          string          `json:"event"`
 	Conclusion     string          `json:"conclusion"`
 	HeadSHA        string          `json:"head_sha"`
+	HeadBranch     string          `json:"head_branch"`
 	HeadRepository *repoPayload    `json:"head_repository"`
 	PullRequests   []linkedPayload `json:"pull_requests"`
 	UpdatedAt      time.Time       `json:"updated_at"`

@@ -71,6 +71,17 @@ func (c *Client) PastPulls(ctx context.Context, repo Repo, branch string) ([]Pas
 	return out, nil
 }
 
+// OpenPulls lists the open pull requests from a branch of owner's, who may be a stranger.
+func (c *Client) OpenPulls(ctx context.Context, repo Repo, owner, branch string) ([]*Pull, error) {
+	if err := repo.check(); err != nil {
+		return nil, err
+	}
+	pulls, err := all(func(o gh.ListOptions) ([]*gh.PullRequest, *gh.Response, error) {
+		return c.api.PullRequests.List(ctx, repo.Owner, repo.Name, &gh.PullRequestListOptions{State: "open", Head: owner + ":" + branch, ListOptions: o})
+	})
+	return listed(c, pulls, err, pull, "open pull requests of branch %q of %s", branch, owner)
+}
+
 // RequiresCheck reports whether a branch takes no merge without the check of a name,
 // by a rule that is in force or by the branch's protection. An App that a rule
 // names beside the check makes no difference.

@@ -70,6 +70,7 @@ const (
 	CodeMachine       Code = "machine"        // who accepts is one of machines
 	CodeNoRecord      Code = "no-record"      // there is no finished run of the commit into this base that could be concluded again, or another is to come
 	CodeCoolDown      Code = "cool-down"      // asked for too often within the cool-down
+	CodeNothingLeft   Code = "nothing-left"   // the workflow of a fork's pull request ended and left nothing to publish
 )
 
 // Excluded reports whether the base's configuration keeps the change from being
@@ -80,9 +81,9 @@ func (s Skip) Excluded() bool {
 }
 
 // Refused reports whether a limit, or the rule for outsiders, keeps the change from
-// being verified: its check counts as PARTIAL.
+// being verified, or nothing came of what was to verify it: its check counts as PARTIAL.
 func (s Skip) Refused() bool {
-	return slices.Contains([]Code{CodeOutsider, CodeUsageUnknown, CodeRunsPerDay, CodeCostPerPR, CodeCoolDown}, s.Code)
+	return slices.Contains([]Code{CodeOutsider, CodeUsageUnknown, CodeRunsPerDay, CodeCostPerPR, CodeCoolDown, CodeNothingLeft}, s.Code)
 }
 
 // silent is a Skip that no one waits for.
