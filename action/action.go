@@ -323,8 +323,11 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 	defer cancel()
 	posted, err := x.Host.Finish(end, j, dir, rep, failure)
 	x.report(rep, posted)
-	if err = errors.Join(failure, err); err != nil {
-		return report.ExitError, err
+	if failure != nil {
+		return report.ExitError, errors.Join(failure, err)
+	}
+	if err != nil { // the verdict holds, and the last step of the action tries to post it once more
+		x.out.WithFieldsMap(map[string]string{"title": "ycbot: verified but not posted"}).Errorf("%s", cut(oneLine(err.Error())))
 	}
 	return x.code(rep, c), nil
 }

@@ -24,6 +24,7 @@ type host struct {
 	verify   func() (*report.Report, error)
 	begin    error
 	finished int
+	post     error // of Finish
 	recorded bool
 	busy     bool // another run of the commit is under way
 	failure  error
@@ -58,7 +59,7 @@ func (h *host) Verify(context.Context, job.Job, string) (*report.Report, error) 
 func (h *host) Finish(ctx context.Context, _ job.Job, _ string, _ *report.Report, failure error) (Posted, error) {
 	h.finished++
 	h.failure = failure
-	return Posted{Summary: "how it went"}, ctx.Err()
+	return Posted{Summary: "how it went"}, errors.Join(h.post, ctx.Err())
 }
 
 func (h *host) Publish(context.Context, *event.Event, string) (*report.Report, Posted, error) {
@@ -82,6 +83,8 @@ func TestEndsWhatItBegan(t *testing.T) {
 		"PARTIAL":      {host{verify: ended(report.Partial, report.Completed)}, report.ExitPass, ""},
 		"refused":      {host{verify: ended(report.Partial, report.Refused)}, report.ExitFail, ""},
 		"PASS":         {host{verify: ended(report.Pass, report.Completed)}, report.ExitPass, ""},
+		"not posted":   {host{verify: ended(report.Pass, report.Completed), post: errors.New("502")}, report.ExitPass, ""},
+		"FAIL, not so": {host{verify: ended(report.Fail, report.Completed), post: errors.New("502")}, report.ExitFail, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +94,9 @@ func TestEndsWhatItBegan(t *testing.T) {
 			code, err := step.Run(ctx)
 			if code != c.code || c.host.finished != 1 {
 				t.Errorf("exit %d, want %d; finished %d times", code, c.code, c.host.finished)
+			}
+			if log := step.Stdout.(*bytes.Buffer).String(); c.host.post != nil && (strings.Contains(log, "could not verify") || !strings.Contains(log, "verified but not posted::502")) {
+				t.Errorf("log\n%s", log)
 			}
 			if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || c.host.failure == nil) {
 				t.Errorf("error %v, reported %v", err, c.host.failure)
@@ -304,5 +310,18 @@ func TestLeftOnce(t *testing.T) {
 		if strings.Count(log, "::warning") != 1 || !strings.Contains(log, "comment") || !strings.Contains(log, "check run") || strings.Contains(log, forkWorkflow) != fork {
 			t.Errorf("fork %v: %s", fork, log)
 		}
+	}
+}
+
+// TestPublishNothing: what cannot be posted, such as a run directory that is not there, is an
+// error of the log, of the summary and of the outputs alike.
+func TestPublishNothing(t *testing.T) {
+	t.Parallel()
+	step := newStep(t, &host{}, Inputs{Publish: "none"})
+	code, err := step.Run(t.Context())
+	summary, e1 := os.ReadFile(step.Getenv("GITHUB_STEP_SUMMARY"))
+	outputs, e2 := os.ReadFile(step.Getenv("GITHUB_OUTPUT"))
+	if code != report.ExitError || err == nil || e1 != nil || !strings.Contains(string(summary), "nothing to publish") || e2 != nil || !strings.Contains(string(outputs), "ERROR") {
+		t.Errorf("exit %d, %v; summary %q, %v; outputs %q, %v", code, err, summary, e1, outputs, e2)
 	}
 }

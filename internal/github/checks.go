@@ -50,6 +50,9 @@ func (c *Client) UpdateCheckRun(ctx context.Context, repo Repo, r CheckRun) (Che
 	if err := repo.check(); err != nil {
 		return CheckRun{}, err
 	}
+	if r.Output != nil && len(r.Output.Annotations) > 0 {
+		ctx = context.WithValue(ctx, appends{}, true)
+	}
 	out, _, err := c.api.Checks.UpdateCheckRun(ctx, repo.Owner, repo.Name, r.ID, gh.UpdateCheckRunOptions{
 		Name: r.Name, DetailsURL: opt(r.DetailsURL), ExternalID: opt(r.ExternalID),
 		Status: opt(r.Status), Conclusion: opt(r.Conclusion), CompletedAt: stamp(r.Completed),

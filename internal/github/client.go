@@ -55,6 +55,7 @@ type Options struct {
 type Client struct {
 	api    *gh.Client
 	app    *gh.Client // as the App itself, nil for a token
+	wait   func(ctx context.Context, d time.Duration) error
 	redact *redact.Redactor
 	plain  http.RoundTripper // without a token
 	token  func(context.Context) (string, error)
@@ -82,7 +83,7 @@ func New(opts Options) (*Client, error) {
 	if opts.App == nil {
 		return &Client{
 			api:    apiClient(base, &conditional{next: newRetry(opts, bearer{token: opts.Token, next: direct}, anyRequest)}),
-			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}), plain: opts.Transport,
+			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}), plain: opts.Transport, wait: opts.Wait,
 			token: func(context.Context) (string, error) { return opts.Token, nil },
 		}, nil
 	}
@@ -95,7 +96,7 @@ func New(opts Options) (*Client, error) {
 	apps.BaseURL = strings.TrimSuffix(base.String(), "/")
 	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
 	limit(installation, opts.App)
-	c := &Client{app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport}
+	c := &Client{app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport, wait: opts.Wait}
 	one := single{installation, make(chan struct{}, 1)}
 	c.token = func(ctx context.Context) (string, error) {
 		c.made.Store(true)
@@ -202,6 +203,9 @@ func wait(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// Pause waits before what is tried again by the caller, which alone can look whether it happened.
+func (c *Client) Pause(ctx context.Context, try int) error { return c.wait(ctx, backoff(try)) }
 
 // Self returns who posts: the owner of a personal token, the bot of an App, or
 // github-actions[bot] for the token of a job. The answer is kept.

@@ -258,6 +258,24 @@ func TestConditional(t *testing.T) {
 	}
 }
 
+// A list that was full to its page, and goes on, is read to its new end.
+func TestConditionalPageThatWasFull(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	c, _ := actionsClient(t, s)
+	for i := range 101 {
+		if _, err := c.CreateComment(t.Context(), widgets, n, "hi"); err != nil {
+			t.Fatal(err)
+		}
+		if i < 98 {
+			continue
+		}
+		if all, err := c.Comments(t.Context(), widgets, n); err != nil || len(all) != i+1 {
+			t.Errorf("%d comments, %v; want %d", len(all), err, i+1)
+		}
+	}
+}
+
 // A stalled transport answers requests for tokens when released.
 type stalled struct {
 	asked   *atomic.Int32

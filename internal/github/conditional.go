@@ -1,8 +1,11 @@
 package github
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -48,12 +51,20 @@ func (c *conditional) RoundTrip(req *http.Request) (*http.Response, error) {
 		setBody(resp, old.body)
 		return resp, nil
 	}
-	return resp, c.keep(key, resp)
+	return resp, c.keep(key, req, resp)
+}
+
+// fullAtEnd reports whether an answer is the last page of a list and full: it stays the same
+// when the list goes on, but for the header that says so.
+func fullAtEnd(req *http.Request, h http.Header, body []byte) bool {
+	var items []json.RawMessage
+	size := req.URL.Query().Get("per_page")
+	return size != "" && !strings.Contains(h.Get("Link"), `rel="next"`) && json.Unmarshal(body, &items) == nil && strconv.Itoa(len(items)) == size
 }
 
 // keep remembers an answer. When there are too many all are forgotten: they
 // are only worth a little.
-func (c *conditional) keep(key string, resp *http.Response) error {
+func (c *conditional) keep(key string, req *http.Request, resp *http.Response) error {
 	etag := resp.Header.Get("ETag")
 	if resp.StatusCode != http.StatusOK || etag == "" {
 		return nil
@@ -63,7 +74,7 @@ func (c *conditional) keep(key string, resp *http.Response) error {
 		return err
 	}
 	setBody(resp, body)
-	if len(body) > maxCached {
+	if len(body) > maxCached || fullAtEnd(req, resp.Header, body) {
 		return nil
 	}
 	c.mu.Lock()

@@ -2,9 +2,9 @@
 // methods, each of which its consumer declares.
 //
 // A Client belongs to one identity: a token, or one installation of an App. It
-// is safe for concurrent use. Every list is read to its last page. Reads, and
-// writes that GitHub is known to have refused, are tried again; a write whose
-// answer was lost is not: the caller looks whether it happened.
+// is safe for concurrent use. Every list is read to its last page. Reads, changes that
+// do the same when they happen twice, and writes that GitHub is known to have refused, are
+// tried again; another write whose answer was lost is not: the caller looks whether it happened.
 package github
 
 import "time"

@@ -84,7 +84,22 @@ func setBody(resp *http.Response, body []byte) {
 	resp.ContentLength = int64(len(body))
 }
 
-// retry tries again: reads whenever no proper answer came, and everything that
+// appends marks the context of a request that adds to what is there each time that it is sent.
+type appends struct{}
+
+// repeatable reports whether a request may have happened before and does the same again: a
+// read, one for a token, and a change to values that are given.
+func repeatable(req *http.Request) bool {
+	switch req.Method {
+	case http.MethodGet, http.MethodHead:
+		return true
+	case http.MethodPatch:
+		return req.Context().Value(appends{}) == nil
+	}
+	return tokenRequest(req)
+}
+
+// retry tries again: what is repeatable whenever no proper answer came, and everything that
 // GitHub refused because there were too many requests.
 type retry struct {
 	next  http.RoundTripper
@@ -283,16 +298,17 @@ func (p pause) giveUp(now time.Time, resp *http.Response, err error) (*http.Resp
 	return resp, err
 }
 
+// backoff is the pause after a try, where GitHub asks for none.
+func backoff(try int) time.Duration { return time.Second << (try - 1) }
+
 func (t *retry) judge(req *http.Request, resp *http.Response, err error, try int) pause {
-	repeatable := req.Method == http.MethodGet || req.Method == http.MethodHead || tokenRequest(req)
-	backoff := time.Second << (try - 1)
 	switch {
 	case err != nil:
-		return pause{again: lost(req.Context(), err) && (repeatable || neverSent(err)), d: backoff, why: "no answer"}
+		return pause{again: lost(req.Context(), err) && (repeatable(req) || neverSent(err)), d: backoff(try), why: "no answer"}
 	case resp.StatusCode >= 500:
-		return pause{again: repeatable, d: backoff, why: resp.Status}
+		return pause{again: repeatable(req), d: backoff(try), why: resp.Status}
 	case resp.StatusCode == http.StatusUnauthorized: // nothing happened; what is given back need not be known
-		return pause{again: t.makes && try < newTries && req.Method != http.MethodDelete, d: backoff, why: "the token may not be known yet"}
+		return pause{again: t.makes && try < newTries && req.Method != http.MethodDelete, d: backoff(try), why: "the token may not be known yet"}
 	case resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests:
 		d, limited := t.limited(resp, try)
 		return pause{again: limited, limit: true, d: d, why: "rate limit"}

@@ -86,6 +86,36 @@ func TestWritesAreNotTriedAgain(t *testing.T) {
 	}
 }
 
+// A change to values that are given is tried again like a read; what appends is not.
+func TestChangesAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	c, w := actionsClient(t, s)
+	comment, err := c.CreateComment(t.Context(), widgets, n, "hi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.FailAt(1, githubtest.Status(502))
+	s.FailAt(2, githubtest.After())
+	if _, err := c.EditComment(t.Context(), widgets, comment.ID, "ho"); err != nil || len(w.d) != 2 || s.Comments(widgets, n)[0].Body != "ho" {
+		t.Errorf("%v after pauses %v", err, w.d)
+	}
+	check, err := c.CreateCheckRun(t.Context(), widgets, github.CheckRun{Name: "x", HeadSHA: s.Head(widgets, "main")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check.Output = &github.Output{Title: "a", Summary: "b"}
+	s.FailAt(1, githubtest.Status(502))
+	if _, err := c.UpdateCheckRun(t.Context(), widgets, check); err != nil || len(w.d) != 3 {
+		t.Errorf("%v after pauses %v", err, w.d)
+	}
+	check.Output.Annotations = []github.Annotation{{Path: "a", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"}}
+	s.FailAt(1, githubtest.After())
+	if _, err := c.UpdateCheckRun(t.Context(), widgets, check); err == nil || len(w.d) != 3 {
+		t.Errorf("it appends: %v after pauses %v", err, w.d)
+	}
+}
+
 // A write that never reached GitHub, because no one could be called, is tried again.
 func TestUnsentWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()

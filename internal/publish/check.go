@@ -89,7 +89,7 @@ func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int
 		made, err := p.GitHub.CreateCheckRun(ctx, t.Repo, fresh)
 		return strconv.FormatInt(made.ID, 10), err
 	}
-	ref, err := p.Ledger.Ensure(ctx, key, look, create)
+	ref, err := p.Ledger.Ensure(ctx, key, Effect{look, create, p.GitHub.Pause})
 	if err != nil {
 		return run, err
 	}
@@ -272,10 +272,22 @@ func (p *Publisher) closeExtra(ctx context.Context, t Target, run github.CheckRu
 	return nil
 }
 
-// complete sends the annotations and then, with the last of them, the end. What is
+// complete is completeOnce, which is tried again where no one knows what came of it. The
+// client does that itself where nothing is appended.
+func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun, out github.Output, e ending) (string, []string, error) {
+	for try := 1; ; try++ {
+		url, said, err := p.completeOnce(ctx, t, run, out, e)
+		until, away := github.IsAway(err)
+		if !away || !until.IsZero() || len(out.Annotations) == 0 || try == tries || p.GitHub.Pause(ctx, try) != nil {
+			return url, said, err
+		}
+	}
+}
+
+// completeOnce sends the annotations and then, with the last of them, the end. What is
 // there already is not sent again, as GitHub appends. It must get to the end whatever
 // GitHub dislikes in the output.
-func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun, out github.Output, e ending) (string, []string, error) {
+func (p *Publisher) completeOnce(ctx context.Context, t Target, run github.CheckRun, out github.Output, e ending) (string, []string, error) {
 	var said []string
 	notes, err := p.missing(ctx, t, run, out.Annotations)
 	if err != nil {

@@ -120,7 +120,7 @@ func (p *Publisher) settle(ctx context.Context, t Target, key, mark string, comp
 		made, err = p.GitHub.CreateComment(ctx, t.Repo, t.Number, body)
 		return strconv.FormatInt(made.ID, 10), err
 	}
-	if _, err := p.Ledger.Ensure(ctx, key, look, create); err != nil {
+	if _, err := p.Ledger.Ensure(ctx, key, Effect{look, create, p.GitHub.Pause}); err != nil {
 		return github.Comment{}, err
 	}
 	if made.ID != 0 { // another run may have made one at the same time

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,30 +31,45 @@ const (
 
 // Once makes the effect called key happen, unless it is recorded that it did, and
 // returns its reference. For the rest see [Ledger.Ensure].
-func (l *Ledger) Once(ctx context.Context, key string, look, act func(context.Context) (string, error)) (string, error) {
+func (l *Ledger) Once(ctx context.Context, key string, e Effect) (string, error) {
 	if ref, ok, err := l.lookup(ctx, happened+key); err != nil || ok {
 		return ref, err
 	}
-	return l.Ensure(ctx, key, look, act)
+	return l.Ensure(ctx, key, e)
+}
+
+// tries are how often an effect is tried of which no one knows whether it happened.
+const tries = 4
+
+// An Effect is one thing that is made outside. Look returns its reference where it is there
+// ("" for none), Act makes it, and Pause waits after a try that failed, the first being 1.
+type Effect struct {
+	Look, Act func(context.Context) (string, error)
+	Pause     func(ctx context.Context, try int) error
 }
 
 // Ensure makes the effect called key be there now, and returns its reference: the one
-// that look finds outside ("" for none), or the one that act makes. What is recorded is
-// not believed: it may have been deleted since, and a reference is only used for writing
-// when it was seen to be ours. A refusal of act's is final; after any other error no one
-// knows whether it happened, so look is asked again, and act tried once more.
-func (l *Ledger) Ensure(ctx context.Context, key string, look, act func(context.Context) (string, error)) (string, error) {
+// that Look finds outside, or the one that Act makes. What is recorded is not believed: it
+// may have been deleted since, and a reference is only used for writing when it was seen to
+// be ours. A refusal of Act's is final; after any other error no one knows whether it
+// happened, so that after a pause Look is asked again, and Act tried once more.
+func (l *Ledger) Ensure(ctx context.Context, key string, e Effect) (string, error) {
 	if err := l.recordFirst(ctx, intended+key, "1"); err != nil {
 		return "", err
 	}
 	var failed error
-	for range 2 {
-		ref, err := look(ctx)
+	for try := range tries {
+		if try > 0 {
+			if err := e.Pause(ctx, try); err != nil {
+				return "", errors.Join(failed, err)
+			}
+		}
+		ref, err := e.Look(ctx)
 		if err != nil {
 			return "", err
 		}
 		if ref == "" {
-			ref, err = act(ctx)
+			ref, err = e.Act(ctx)
 		}
 		if err == nil {
 			return ref, l.recordFirst(ctx, happened+key, ref)
@@ -63,15 +79,16 @@ func (l *Ledger) Ensure(ctx context.Context, key string, look, act func(context.
 			return "", failed
 		}
 	}
-	if ref, err := look(ctx); err == nil && ref != "" {
+	if ref, err := e.Look(ctx); err == nil && ref != "" {
 		return ref, l.recordFirst(ctx, happened+key, ref)
 	}
 	return "", failed
 }
 
-// final says that GitHub answered and did nothing.
+// final says that GitHub answered and did nothing, and would do nothing a moment later.
 func final(err error) bool {
-	return refused(err) || github.IsUnauthorized(err) || github.IsValidation(err)
+	until, _ := github.IsAway(err)
+	return !until.IsZero() || refused(err) || github.IsUnauthorized(err) || github.IsValidation(err)
 }
 
 func (l *Ledger) lookup(ctx context.Context, key string) (string, bool, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 )
@@ -25,11 +26,12 @@ func (m memory) Lookup(_ context.Context, key string) (string, bool, error) {
 
 // outside counts what happened there.
 type outside struct {
-	refs  []string
-	acts  int
-	looks int
-	fail  []error // of the first acts, after they happened
-	hard  []error // of the first acts, which do nothing then
+	refs   []string
+	acts   int
+	looks  int
+	pauses []int
+	fail   []error // of the first acts, after they happened
+	hard   []error // of the first acts, which do nothing then
 }
 
 func (o *outside) look(context.Context) (string, error) {
@@ -56,6 +58,13 @@ func (o *outside) act(context.Context) (string, error) {
 	return "ref", nil
 }
 
+func (o *outside) effect() Effect {
+	return Effect{o.look, o.act, func(_ context.Context, try int) error {
+		o.pauses = append(o.pauses, try)
+		return nil
+	}}
+}
+
 // TestOnce: whatever is lost, the effect is there once, and its reference known.
 func TestOnce(t *testing.T) {
 	t.Parallel()
@@ -70,12 +79,13 @@ func TestOnce(t *testing.T) {
 		{"answer lost", outside{fail: []error{lost}}, 1, 2},
 		{"nothing happened", outside{hard: []error{lost}}, 1, 2},
 		{"nothing happened, then answer lost", outside{hard: []error{lost}, fail: []error{lost}}, 1, 3},
+		{"nothing happened three times", outside{hard: []error{lost, lost, lost}}, 1, 4},
 	} {
 		m := memory{}
 		l := &Ledger{Store: m}
 		for _, again := range []bool{false, true} {
-			ref, err := l.Once(t.Context(), "k", c.out.look, c.out.act)
-			if err != nil || ref != "ref" || len(c.out.refs) != c.refs || c.out.looks != c.looks {
+			ref, err := l.Once(t.Context(), "k", c.out.effect())
+			if err != nil || ref != "ref" || len(c.out.refs) != c.refs || c.out.looks != c.looks || len(c.out.pauses) != c.looks-1 {
 				t.Errorf("%s, again %t: %q, %v; %d refs, want %d; %d looks, want %d", c.name, again, ref, err, len(c.out.refs), c.refs, c.out.looks, c.looks)
 			}
 		}
@@ -88,17 +98,21 @@ func TestOnce(t *testing.T) {
 // TestOnceRefused: what GitHub refused is not tried again, and may be later.
 func TestOnceRefused(t *testing.T) {
 	t.Parallel()
+	later := outside{hard: []error{&github.LimitError{Until: time.Unix(1, 0)}}}
+	if _, err := (&Ledger{Store: memory{}}).Once(t.Context(), "k", later.effect()); err == nil || later.acts != 1 || len(later.pauses) != 0 {
+		t.Errorf("GitHub wants to be asked later: %v after %d tries", err, later.acts)
+	}
 	out := outside{hard: []error{&github.Error{Status: 403}}}
 	l := &Ledger{Store: memory{}}
-	if _, err := l.Once(t.Context(), "k", out.look, out.act); !refused(err) || out.acts != 1 {
+	if _, err := l.Once(t.Context(), "k", out.effect()); !refused(err) || out.acts != 1 {
 		t.Errorf("%v after %d tries", err, out.acts)
 	}
-	if ref, err := l.Once(t.Context(), "k", out.look, out.act); err != nil || ref != "ref" {
+	if ref, err := l.Once(t.Context(), "k", out.effect()); err != nil || ref != "ref" {
 		t.Errorf("later: %q, %v", ref, err)
 	}
 	// Without memory all is looked up.
 	var none *Ledger
-	if ref, err := none.Once(t.Context(), "k", out.look, out.act); err != nil || ref != "ref" || len(out.refs) != 1 {
+	if ref, err := none.Once(t.Context(), "k", out.effect()); err != nil || ref != "ref" || len(out.refs) != 1 {
 		t.Errorf("no ledger: %q, %v, %d refs", ref, err, len(out.refs))
 	}
 }
@@ -108,7 +122,7 @@ func TestIntentComesFirst(t *testing.T) {
 	t.Parallel()
 	var out outside
 	l := &Ledger{Store: full{}}
-	if _, err := l.Once(t.Context(), "k", out.look, out.act); !errors.Is(err, errFull) || out.acts != 0 {
+	if _, err := l.Once(t.Context(), "k", out.effect()); !errors.Is(err, errFull) || out.acts != 0 {
 		t.Errorf("%v after %d acts", err, out.acts)
 	}
 }

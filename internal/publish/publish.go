@@ -61,6 +61,7 @@ type GitHub interface {
 
 type basics interface {
 	Self(ctx context.Context) (github.User, error)
+	Pause(ctx context.Context, try int) error
 	Pull(ctx context.Context, repo github.Repo, n int) (*github.Pull, error)
 	RequiresCheck(ctx context.Context, repo github.Repo, branch, check string) (bool, error)
 }
