@@ -51,6 +51,7 @@ func ciSteps(top string) []setupStep {
 			Env  map[string]any
 			Jobs map[string]struct {
 				Name     string
+				If       any
 				Env      map[string]any
 				Strategy struct{ Matrix map[string]any }
 				Steps    []struct {
@@ -69,6 +70,9 @@ func ciSteps(top string) []setupStep {
 		slices.Sort(names)
 		for _, name := range names {
 			job := w.Jobs[name]
+			if never.MatchString(scalar(job.If)) {
+				continue
+			}
 			tests := runsTests.MatchString(name) || runsTests.MatchString(job.Name)
 			for _, step := range job.Steps {
 				tests = tests || runsTests.MatchString(step.Run)
@@ -127,7 +131,7 @@ func newest(matrix map[string]any, name string) string {
 	}
 	if include, ok := matrix["include"].([]any); ok {
 		for _, row := range include {
-			if m, ok := row.(map[string]any); ok {
+			if m, ok := row.(map[string]any); ok && !mayFail(m) {
 				add(m[name])
 			}
 		}
@@ -138,22 +142,37 @@ func newest(matrix map[string]any, name string) string {
 	return slices.MaxFunc(all, compareVersions)
 }
 
+// never is the condition of a job that is switched off.
+var never = pattern.New(`^(?:false|\$\{\{\s*false\s*\}\})$`)
+
+// mayFail reports whether a row of a matrix is one that the project does not rely on.
+func mayFail(row map[string]any) bool {
+	for _, name := range []string{"experimental", "continue-on-error", "continue_on_error", "allow-failure", "allow_failure"} {
+		if scalar(row[name]) == "true" {
+			return true
+		}
+	}
+	return false
+}
+
 // compareVersions orders versions as workflows write them.
 func compareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(rankOfVersion(a), rankOfVersion(b)), slices.Compare(numbers(a), numbers(b)))
 }
 
-// rankOfVersion parts previews and other interpreters from releases, and those from words
-// that mean the newest.
+// aRelease is the version of a release, or a range that has an end.
+var aRelease = pattern.New(`^(?:v|go|ruby-|[~^]\s?)?\d+(?:\.(?:\d+|x|\*))*$`)
+
+// rankOfVersion parts releases from all that previews, other interpreters and branches are
+// called, and those from words that mean the newest.
 func rankOfVersion(v string) int {
 	switch {
-	case strings.ContainsAny(v, "<>") || strings.Contains(v, "-dev") || strings.Contains(v, "rc") || strings.Contains(v, "pypy") ||
-		strings.Contains(v, "head") || strings.Contains(v, "nightly") || strings.HasSuffix(v, "t"):
-		return 0
 	case v == "stable" || v == "latest" || v == "lts/*":
 		return 2
+	case aRelease.MatchString(v):
+		return 1
 	}
-	return 1
+	return 0
 }
 
 var digits = pattern.New(`\d+`)
