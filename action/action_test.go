@@ -221,15 +221,26 @@ func TestReadInputs(t *testing.T) {
 	env := map[string]string{
 		"INPUT_GITHUB-TOKEN": "t", "INPUT_API_KEY": "k", "INPUT_TIMEOUT": "soon", "INPUT_MAX-TOKENS": "-1", "INPUT_CHECK": "perhaps",
 		"INPUT_WORKING-DIRECTORY": "services/../..", "INPUT_COMMENT": "false", "INPUT_SANDBOX": "strict", "INPUT_AGENTS": "review, scout",
-		"INPUT_ARTIFACT-NAME": "ycbot-services/api",
+		"INPUT_ARTIFACT-NAME": "ycbot-services/api", "INPUT_CONFIG": "/etc/passwd",
 	}
 	in, err := ReadInputs(func(name string) string { return env[name] })
-	if in.Token != "t" || in.APIKey != "k" || in.Comment != "off" || len(in.Agents) != 2 {
+	if in.Token != "t" || in.APIKey != "k" || in.Comment != "off" || len(in.Agents) != 2 || in.Check != nil || in.Config != "" {
 		t.Errorf("%+v", in)
 	}
-	for _, name := range []string{"timeout", "max-tokens", "check", "sandbox", "working-directory", "artifact-name"} {
+	for _, name := range []string{"timeout", "max-tokens", "check", "sandbox", "working-directory", "artifact-name", "config"} {
 		if err == nil || !strings.Contains(err.Error(), "input "+name+": ") {
 			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+}
+
+// A configuration is named in any way that stays in the repository.
+func TestConfigInput(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"ci/x.yml": "ci/x.yml", "./x.yml": "x.yml", "a//../x.yml": "x.yml", "../x.yml": "", "/x.yml": "", "a/../../x.yml": ""} {
+		in, err := ReadInputs(func(name string) string { return map[string]string{"INPUT_CONFIG": given}[name] })
+		if in.Config != want || (err == nil) != (want != "") {
+			t.Errorf("%q is %q, %v; want %q", given, in.Config, err, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func ReadInputs(getenv func(string) string) (Inputs, error) {
 		FailOn: r.oneOf("fail-on", "auto", "fail", "partial", "never"), Agents: r.list("agents"), AgentsDir: r.text("agents-dir"), Task: r.text("task"),
 		Timeout: r.duration("timeout"), MaxTokens: r.integer("max-tokens"), MaxCostUSD: r.number("max-cost-usd"),
 		Sandbox: r.oneOf("sandbox", "auto", "full", "strong", "basic", "none"), Network: r.oneOf("network", "none", "setup", "full"),
-		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.part("working-directory"),
+		Comment: r.comment(), Check: r.boolean("check"), Config: r.file("config"), WorkingDirectory: r.part("working-directory"),
 		ArtifactName: r.artifact(), Publish: r.text("publish"),
 	}
 	upload := r.boolean("upload-artifact")
@@ -74,6 +74,19 @@ func (r *reader) part(name string) string {
 		r.bad(name, v, "a part of the repository, such as a folder, by its path from the top")
 	}
 	return v
+}
+
+// file is one of the repository.
+func (r *reader) file(name string) string {
+	v := r.text(name)
+	if v == "" {
+		return ""
+	}
+	if !filepath.IsLocal(v) {
+		r.bad(name, v, "a file of the repository, by its path from the top")
+		return ""
+	}
+	return filepath.ToSlash(filepath.Clean(v))
 }
 
 // artifact is a name that actions/upload-artifact takes. It looks at it when the run is over, and

@@ -70,6 +70,9 @@ func Connect(m machine.Machine, in action.Inputs) (*pullrun.GitHub, error) {
 // Rules implements [action.Host].
 func (h *Host) Rules(ctx context.Context) (job.Rules, error) {
 	self, err := h.GitHub.Client.Self(ctx)
+	if github.IsUnauthorized(err) {
+		return job.Rules{}, fmt.Errorf("input github-token: GitHub does not take it: %w", err)
+	}
 	if err != nil {
 		return job.Rules{}, err
 	}
@@ -182,6 +185,9 @@ func (h *Host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		rj.Models, err = route.Models(h.Machine, route.Settings{
 			Provider: h.Inputs.Provider, Model: h.Inputs.Model, BaseURL: h.Inputs.BaseURL, Key: h.Inputs.APIKey, Agents: h.Inputs.Agents, MaxTokens: h.Inputs.MaxTokens, MaxCostUSD: h.Inputs.MaxCostUSD,
 		})
+		if errors.Is(err, route.ErrNoModel) {
+			err = errors.New("input model is empty, as where the variable of the repository is not set that it is taken from, while provider, base-url or agents is given: set it, or leave these out")
+		}
 		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
 			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+h.Inputs.Model), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,8 +96,8 @@ Next:
                                for agents; without them the deterministic gate decides alone
 `
 
-// found is what the gate finds in the working tree. A repository without a commit
-// has nothing to find.
+// found is what the gate finds in the working tree; where it cannot compare, as in a
+// repository without a commit, in the files as they lie there.
 func (p *program) found(ctx context.Context, top string) (*gate.Explanation, error) {
 	o := newRunOptions()
 	o.dir, o.base, o.dirty, o.sandbox.value = top, "HEAD", true, "none" // nothing is run
@@ -110,8 +111,24 @@ func (p *program) found(ctx context.Context, top string) (*gate.Explanation, err
 	}
 	e, err := runner.Explain(ctx, job)
 	if err != nil {
-		fmt.Fprintln(p.stderr, terminal.Printable("ycbot: the repository was not looked at: "+oneLine(err)))
-		return &gate.Explanation{}, nil
+		fmt.Fprintln(p.stderr, terminal.Printable("ycbot: only the files were looked at, and no commit: "+oneLine(err)))
+		tools, _ := gate.FindToolchains(ctx, p.env) // what is broken is named as what a project lacks
+		return &gate.Explanation{Projects: gate.Survey(top, filesBelow(top), tools)}, nil
 	}
 	return e, nil
+}
+
+// filesBelow are the files of a folder, but for those of git and of installed packages.
+func filesBelow(top string) []string {
+	var out []string
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if rel, relErr := filepath.Rel(top, path); err == nil && relErr == nil && !d.IsDir() {
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return nil // what cannot be read is not looked at
+	})
+	return out
 }

@@ -183,12 +183,31 @@ func defaultBranch(top string) string {
 		ref := strings.TrimSpace(strings.TrimPrefix(string(data), "ref:"))
 		for _, prefix := range []string{"refs/remotes/origin/", "refs/heads/"} {
 			branch, ok := strings.CutPrefix(ref, prefix)
-			if ok && (name != "HEAD" || branch == "main" || branch == "master") {
+			if ok && (name != "HEAD" || branch == "main" || branch == "master" || onlyBranch(top, branch)) {
 				return branch
 			}
 		}
 	}
 	return "main"
+}
+
+// onlyBranch reports whether a repository has no other branch, as far as its files say.
+func onlyBranch(top, branch string) bool {
+	git := gitFolder(top)
+	heads, only := filepath.Join(git, "refs", "heads"), branch != ".invalid" // as a repository says whose branches are in no such file
+	_ = filepath.WalkDir(heads, func(path string, d fs.DirEntry, err error) error {
+		if rel, relErr := filepath.Rel(heads, path); err == nil && relErr == nil && !d.IsDir() {
+			only = only && filepath.ToSlash(rel) == branch
+		}
+		return nil
+	})
+	packed, _ := regular.Read(filepath.Join(git, "packed-refs")) // there may be none
+	for line := range strings.Lines(string(packed)) {
+		if _, name, ok := strings.Cut(strings.TrimSpace(line), " refs/heads/"); ok {
+			only = only && name == branch
+		}
+	}
+	return only
 }
 
 // inlineText is a text in YAML, quoted where it must be.
@@ -223,7 +242,7 @@ func writeNew(root *os.Root, name, text string, force bool) (bool, error) {
 func foundCommands(e *gate.Explanation) string {
 	var b strings.Builder
 	b.WriteString("## The commands of the gate. Without them it finds these by itself (ycbot gate explain):\n# commands:\n")
-	any := false
+	any, lacking := false, lacks(e)
 	for _, stage := range []gate.Stage{gate.StageSetup, gate.StageBuild, gate.StageTest, gate.StageLint} {
 		var lines, whole []string
 		for _, p := range e.Projects {
@@ -246,8 +265,28 @@ func foundCommands(e *gate.Explanation) string {
 			fmt.Fprintf(&b, "##   Named here %s counts as one test; found by itself it reports each of its tests.\n", inlineText(text))
 		}
 	}
-	if !any {
+	switch {
+	case !any && lacking != "":
+		return "## The commands of the gate. Without them it finds these by itself (ycbot gate explain):\n" + lacking + "# commands: {}\n"
+	case !any:
 		return "## The commands of the gate, each a command or a list of them. It found none here: name them.\n# commands:\n#   setup: [make deps]      # the only step with the network\n#   build: [make]\n#   test: [make test]\n"
+	}
+	return b.String() + lacking
+}
+
+// lacks says of which projects no commands are listed, as the machine that writes the
+// configuration cannot run them: where ycbot runs, it may.
+func lacks(e *gate.Explanation) string {
+	var b strings.Builder
+	for _, p := range e.Projects {
+		if p.Missing == "" {
+			continue
+		}
+		in := ""
+		if p.Root != "." {
+			in = " in " + inlineText(p.Root)
+		}
+		fmt.Fprintf(&b, "##   Not listed are those of %s%s (%s): it finds them where it can run them.\n", inlineText(p.What), in, inlineText(strings.Join(strings.Fields(p.Missing), " ")))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
@@ -157,6 +158,62 @@ func repository(t *testing.T, files string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// What the machine lacks that writes the configuration is named, and no command is invented:
+// where ycbot runs, the tool may be.
+func TestLackingTools(t *testing.T) {
+	t.Parallel()
+	cargo := gate.Explained{Root: ".", What: "Cargo workspace", Missing: "no cargo on this machine"}
+	web := gate.Explained{Root: "web app", What: "Node.js package web\nx: y", Missing: "no pnpm on this machine, which \"corepack enable\" puts there"}
+	built := gate.Explained{Root: ".", What: "Makefile", Commands: []gate.ExplainedCommand{{Stage: gate.StageTest, Typed: "make test"}}}
+	for name, tt := range map[string]struct {
+		projects  []gate.Explained
+		want, not []string
+	}{
+		"nothing is found":     {nil, []string{"It found none here", "make deps"}, []string{"Not listed"}},
+		"one tool":             {[]gate.Explained{cargo}, []string{"Not listed are those of Cargo workspace (no cargo on this machine)"}, []string{"found none", "make"}},
+		"in a folder":          {[]gate.Explained{web}, []string{" in web app (", "no pnpm on this machine"}, []string{"\nx: y"}},
+		"beside what is there": {[]gate.Explained{cargo, built}, []string{"#   test: [make test]\n", "Not listed are those of Cargo"}, []string{"found none", "make deps"}},
+		"all is there":         {[]gate.Explained{built}, []string{"#   test: [make test]\n"}, []string{"Not listed"}},
+	} {
+		got := foundCommands(&gate.Explanation{Projects: tt.projects})
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, got)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %q in\n%s", name, not, got)
+			}
+		}
+		taken := strings.ReplaceAll("version: 1\n"+got, "\n# ", "\n")
+		if _, err := config.Parse("f", []byte(taken)); err != nil {
+			t.Errorf("%s, taken at its word: %v\n%s", name, err, taken)
+		}
+	}
+}
+
+// Pushes to the default branch are those of the remote's, else of main or master, else of the
+// only branch that there is.
+func TestDefaultBranch(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ files, want string }{
+		"the remote's":                {"-- .git/refs/remotes/origin/HEAD --\nref: refs/remotes/origin/dev\n-- .git/HEAD --\nref: refs/heads/main\n", "dev"},
+		"master":                      {"-- .git/HEAD --\nref: refs/heads/master\n-- .git/refs/heads/x --\n", "master"},
+		"the only one":                {"-- .git/HEAD --\nref: refs/heads/trunk\n-- .git/refs/heads/trunk --\n", "trunk"},
+		"the only one, packed":        {"-- .git/HEAD --\nref: refs/heads/a/b\n-- .git/packed-refs --\n# pack-refs\n01 refs/heads/a/b\n02 refs/tags/v1\n", "a/b"},
+		"the first, without a commit": {"-- .git/HEAD --\nref: refs/heads/trunk\n", "trunk"},
+		"one of several":              {"-- .git/HEAD --\nref: refs/heads/topic\n-- .git/refs/heads/topic --\n-- .git/refs/heads/main --\n", "main"},
+		"one of several, packed":      {"-- .git/HEAD --\nref: refs/heads/topic\n-- .git/refs/heads/topic --\n-- .git/packed-refs --\n01 refs/heads/other\n", "main"},
+		"a commit":                    {"-- .git/HEAD --\n0123\n", "main"},
+		"a reftable":                  {"-- .git/HEAD --\nref: refs/heads/.invalid\n", "main"},
+	} {
+		if got := defaultBranch(repository(t, tt.files)); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
 }
 
 // The commands of the configuration are such as a person types, and those whose tests are

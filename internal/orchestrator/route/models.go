@@ -41,6 +41,9 @@ type Settings struct {
 // Providers are the names that a provider can be given by.
 func Providers() []string { return append(provider.Spellings(), script.Provider) }
 
+// ErrNoModel is that something is set for agents, and no model.
+var ErrNoModel = errors.New("no model is named")
+
 // Models says which model is asked; nil means none: none is named, or none is wanted.
 func Models(m machine.Machine, o Settings) (*orchestrator.ModelConfig, error) {
 	kind := cmp.Or(o.Provider, m.Getenv("YCBOT_PROVIDER"), provider.Likely(m.Getenv))
@@ -54,7 +57,7 @@ func Models(m machine.Machine, o Settings) (*orchestrator.ModelConfig, error) {
 	}
 	if o.None || kind != script.Provider && name == "" {
 		if !o.None && (o.Coordinator || len(o.Agents) > 0 || o.Provider != "" || o.BaseURL != "") {
-			return nil, usage.Errorf("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")
+			return nil, usage.Errorf("%w: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out", ErrNoModel)
 		}
 		return nil, nil //nolint:nilnil // gate only is no fault
 	}
