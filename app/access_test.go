@@ -21,6 +21,11 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
+// seenBy is a GitHub where an installation sees all repositories.
+func seenBy(installation int64) Installed {
+	return func(_ context.Context, repo event.Repo) (event.Repo, int64, error) { return repo, installation, nil }
+}
+
 // lost is the job of an installation that may not see anything any more.
 func lost() job.Job {
 	j := job.Job{Verb: event.VerbForget, Event: "installation", Action: "suspend", Installation: 9, Request: "delivery:lost"}
@@ -57,6 +62,47 @@ func TestRemoved(t *testing.T) {
 		if e, err := d.Queue.Get(t.Context(), j.ID); err != nil || e.Cancel != queue.Removed {
 			t.Errorf("job %q is cancelled %q, %v", j.Request, e.Cancel, err)
 		}
+	}
+}
+
+// Of repositories that the event names those are lost that the installation does not have again: the event may come late.
+// Where GitHub does not say, they are lost.
+func TestRemovedLate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		installed Installed
+		want      queue.Reason
+	}{
+		"back":                    {seenBy(9), ""},
+		"back under another":      {seenBy(10), queue.Removed},
+		"gone":                    {seenBy(0), queue.Removed},
+		"GitHub does not answer":  {func(_ context.Context, r event.Repo) (event.Repo, int64, error) { return r, 0, errors.New("502") }, queue.Removed},
+		"the event names another": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Installed = tt.installed
+			j := lost()
+			j.Event, j.Action, j.Gone = "installation_repositories", "removed", []event.Repo{{ID: 77, Owner: "acme", Name: "other"}}
+			if tt.installed != nil {
+				j.Gone = append(j.Gone, pushed().Repo)
+				asked := d.Installed
+				d.Installed = func(ctx context.Context, r event.Repo) (event.Repo, int64, error) {
+					if r.ID == 77 {
+						t.Error("it is asked about a repository without jobs")
+					}
+					return asked(ctx, r)
+				}
+			}
+			d.enqueue(t, pushed(), j)
+			if err := d.Work(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			if e, err := d.Queue.Get(t.Context(), pushed().ID); err != nil || e.Cancel != tt.want {
+				t.Errorf("the job is cancelled %q, want %q, %v", e.Cancel, tt.want, err)
+			}
+		})
 	}
 }
 
@@ -100,7 +146,7 @@ func TestTell(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.Installed = func(context.Context, event.Repo) (int64, error) { return test.now, nil }
+			d.Installed = seenBy(test.now)
 			d.finish = &Permanent{Err: errors.New("no token")}
 			d.enqueue(t, pushed())
 			if err := d.Work(t.Context(), pushed()); err != nil {
@@ -161,7 +207,7 @@ func TestTellBlobsAway(t *testing.T) {
 			}
 			var away atomic.Bool
 			d := newDeskWith(t, url, awayBucket{blobs.File{Dir: t.TempDir()}, &away})
-			d.Installed = func(context.Context, event.Repo) (int64, error) { return 11, nil }
+			d.Installed = seenBy(11)
 			d.live = func(a Assignment, _ Link) {
 				text := `{"verdict": "PASS", "reasons": ["` + strings.Repeat("x", 1<<16) + `"]}`
 				if err := os.WriteFile(filepath.Join(a.Dir, "report.json"), []byte(text), 0o600); err != nil {
@@ -191,7 +237,7 @@ func TestTellBlobsAway(t *testing.T) {
 func TestTellRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.Installed = func(context.Context, event.Repo) (int64, error) { return 11, nil }
+	d.Installed = seenBy(11)
 	d.finish = &Permanent{Err: errors.New("no")}
 	d.enqueue(t, pushed())
 	if err := errors.Join(d.Work(t.Context(), pushed()), d.PublishEnded(t.Context(), "")); err != nil {

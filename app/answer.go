@@ -118,6 +118,10 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 // reaction is what is done about j.
 func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 	if j.Verb == event.VerbForget {
+		j, err := w.gone(ctx, j)
+		if err != nil || j.ID == "" {
+			return err
+		}
 		ended, err := w.Queue.Forget(ctx, j)
 		w.Log.InfoContext(ctx, "it is not to be verified any more", "event", j.Event, "action", j.Action, "installation", j.Installation, "repositories", len(j.Gone), "jobs", len(ended))
 		return err
@@ -131,6 +135,37 @@ func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 	}
 	defer w.close(ctx, h)
 	return w.say(ctx, h, j)
+}
+
+// gone is j without the repositories that its installation has again: GitHub dates no such event, and one that comes
+// late says nothing about now. Of those with nothing to end it is not asked. The zero job: none is left.
+func (w *Worker) gone(ctx context.Context, j job.Job) (job.Job, error) {
+	if len(j.Gone) == 0 { // the installation is gone, or a merge group
+		return j, nil
+	}
+	losing, err := w.Queue.Losing(ctx, j)
+	if err != nil {
+		return j, err
+	}
+	asking, cancel := context.WithTimeout(ctx, waitingAsk)
+	defer cancel()
+	j.Gone = nil
+	for _, repo := range losing {
+		_, installation, err := w.Installed(asking, repo)
+		if ctx.Err() != nil {
+			return j, err
+		}
+		if err != nil {
+			w.Log.WarnContext(ctx, "GitHub does not say whether a repository is back: its runs are ended", "gone", repo.FullName(), "error", err)
+		}
+		if err != nil || installation != j.Installation {
+			j.Gone = append(j.Gone, repo)
+		}
+	}
+	if len(j.Gone) == 0 {
+		return job.Job{}, nil
+	}
+	return j, nil
 }
 
 // alone runs fn while no one else answers on the page that j is about: the answers

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
@@ -84,6 +85,11 @@ type Performer interface {
 	// be called again.
 	Finish(ctx context.Context, a Assignment, rep *report.Report, e Ending) (*report.Report, error)
 }
+
+// Installed finds out by which installation the App sees a repository now, 0 where it does not, and what that is called now.
+// The repository counts by its number: an installation that was made again has another, and a name can become that of
+// another repository.
+type Installed func(ctx context.Context, repo event.Repo) (now event.Repo, installation int64, err error)
 
 // An Assignment is a job that was authorized and the run that does it.
 type Assignment struct {

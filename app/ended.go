@@ -55,11 +55,11 @@ func (w *Worker) publishEnded(ctx context.Context, run store.Run) error {
 		return w.DB.SaveRun(ctx, run)
 	}
 	ctx = about(ctx, a.Job)
-	installation, err := w.Installed(ctx, a.Job.Repo)
+	repo, installation, err := w.Installed(ctx, a.Job.Repo)
 	if err != nil || installation == 0 {
 		return err
 	}
-	a.Job.Installation = installation // one that was made again has another number
+	a.Job.Repo, a.Job.Installation = repo, installation
 	var permanent *Permanent
 	err = w.tellNow(ctx, run, a, entry.Cancel)
 	switch {

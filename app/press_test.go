@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func TestPress(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
-	h.Now = time.Now
+	h.Now, h.Installed = time.Now, seenBy(3)
 	of := job.Job{Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Repo: event.Repo{ID: 9, Owner: "acme", Name: "w"}, Number: 4, HeadSHA: "aaaa", Installation: 3}
 	of.ID = of.Identity()
 	if _, err := h.queue.Enqueue(t.Context(), of); err != nil {
@@ -54,12 +55,63 @@ func TestPress(t *testing.T) {
 	}
 }
 
+// A button is of the repository as it is when it is pressed: after the App was installed again, a rename or a transfer.
+// Where GitHub does not say, it is that of the run.
+func TestPressNow(t *testing.T) {
+	t.Parallel()
+	stored, now := event.Repo{ID: 9, Owner: "acme", Name: "w"}, event.Repo{ID: 9, Owner: "others", Name: "new"}
+	for name, tt := range map[string]struct {
+		installation int64
+		err          error
+		want         job.Job
+		refused      error
+	}{
+		"moved":                  {installation: 5, want: job.Job{Repo: now, Installation: 5}},
+		"GitHub does not answer": {err: errors.New("502"), want: job.Job{Repo: stored, Installation: 3}},
+		"not installed":          {refused: errNotInstalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHook(t)
+			h.Now = time.Now
+			h.Installed = func(context.Context, event.Repo) (event.Repo, int64, error) { return now, tt.installation, tt.err }
+			of := job.Job{Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Repo: stored, Number: 4, HeadSHA: "aaaa", Installation: 3}
+			of.ID = of.Identity()
+			if _, err := h.queue.Enqueue(t.Context(), of); err != nil {
+				t.Fatal(err)
+			}
+			for _, verb := range []event.Verb{event.VerbVerify, event.VerbStop, event.VerbAccept} {
+				press := Press{Verb: verb, Who: event.User{ID: 5, Login: "alice", Type: "User"}, Request: string(verb)}
+				if err := h.Press(t.Context(), store.Run{ID: "r", Job: of.ID, HeadSHA: "bbbb"}, press); !errors.Is(err, tt.refused) {
+					t.Errorf("%s: %v", verb, err)
+				}
+			}
+			active, err := h.queue.Active(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, e := range active {
+				if !e.Job.Asked() {
+					continue
+				}
+				if n++; e.Job.Repo != tt.want.Repo || e.Job.Installation != tt.want.Installation {
+					t.Errorf("%s: of %+v by %d", e.Job.Verb, e.Job.Repo, e.Job.Installation)
+				}
+			}
+			if want := 3; tt.refused == nil && n != want || tt.refused != nil && n != 0 {
+				t.Errorf("%d jobs", n)
+			}
+		})
+	}
+}
+
 // The button Accept makes the job that the comment "/verify accept SHA reason" makes, but
 // for what says where it came from, so that the same rules decide on it.
 func TestPressAccept(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
-	h.Now = time.Now
+	h.Now, h.Installed = time.Now, seenBy(3)
 	of := job.Job{Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Repo: event.Repo{ID: 9, Owner: "acme", Name: "w"}, Number: 4, HeadSHA: "aaaa", Installation: 3}
 	of.ID = of.Identity()
 	if _, err := h.queue.Enqueue(t.Context(), of); err != nil {

@@ -30,15 +30,17 @@ type Server struct {
 	// place; empty: there is none.
 	Previous []byte
 	Queue    Queue
-	Rules    job.Rules
-	Allow    Allowed
-	Ready    func(context.Context) error // reports whether deliveries can be stored
-	Idle     func() error                // says why no run is begun though deliveries are stored; nil: nothing keeps runs from it
-	Fresh    func(job.Job)               // is called for each job that is stored for the first time; must not wait; may be nil
-	Spool    string                      // folder for large bodies until their signature is checked; empty: that of temporary files
-	Pages    http.Handler                // what people look at, at all other addresses; nil: nothing
-	Now      func() time.Time
-	Log      *slog.Logger
+	// Installed is what a button on a page needs.
+	Installed Installed
+	Rules     job.Rules
+	Allow     Allowed
+	Ready     func(context.Context) error // reports whether deliveries can be stored
+	Idle      func() error                // says why no run is begun though deliveries are stored; nil: nothing keeps runs from it
+	Fresh     func(job.Job)               // is called for each job that is stored for the first time; must not wait; may be nil
+	Spool     string                      // folder for large bodies until their signature is checked; empty: that of temporary files
+	Pages     http.Handler                // what people look at, at all other addresses; nil: nothing
+	Now       func() time.Time
+	Log       *slog.Logger
 
 	Metrics  *telemetry.Metrics // nil: none
 	Separate bool               // /metrics is answered elsewhere, see [Operations]

@@ -354,15 +354,13 @@ func (w *Worker) endQueued(ctx context.Context, e queue.Entry) error {
 	if err != nil {
 		return err
 	}
-	if e.Cancel == queue.Removed { // one that was made again has another number
-		installation, err := w.Installed(ctx, j.Repo)
-		if err != nil {
+	if e.Cancel == queue.Removed {
+		if j.Repo, j.Installation, err = w.Installed(ctx, j.Repo); err != nil {
 			return err
 		}
-		if installation == 0 {
-			return &Permanent{Err: errors.New("the App may not see the repository")}
+		if j.Installation == 0 {
+			return &Permanent{Err: errNotInstalled}
 		}
-		j.Installation = installation
 	}
 	h, err := w.Hosts(ctx, j)
 	if err != nil {

@@ -26,7 +26,7 @@ type Worker struct {
 	DB        *store.DB
 	Queue     *queue.Queue
 	Hosts     func(context.Context, job.Job) (Host, error)
-	Installed func(context.Context, event.Repo) (int64, error) // by which installation the App sees a repository now; 0: it does not
+	Installed Installed
 	Rules     job.Rules
 	Allow     Allowed
 	Runs      string // folder of the run directories

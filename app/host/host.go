@@ -55,14 +55,34 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 	}, nil
 }
 
-// installed implements [app.Worker.Installed].
-func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error) {
+// installed implements [app.Installed].
+func (s *service) installed(ctx context.Context, repo event.Repo) (event.Repo, int64, error) {
 	client, err := s.client(job.Job{}, github.Permissions{})
 	if err != nil {
-		return 0, err
+		return repo, 0, err
 	}
-	id, err := client.InstallationOf(ctx, github.Repo{Owner: repo.Owner, Name: repo.Name})
-	return id, away(err)
+	id, err := client.InstallationOf(ctx, github.Repo{Owner: repo.Owner, Name: repo.Name}, repo.ID)
+	if err != nil || id == 0 || repo.ID == 0 {
+		return repo, id, away(err)
+	}
+	// A token for the number alone lists that repository, by the name that it has now.
+	if client, err = s.client(job.Job{Installation: id, Repo: repo}, fetching()); err != nil {
+		return repo, 0, err
+	}
+	defer revoke(ctx, client, s.log)
+	list, err := client.Installed(ctx)
+	if github.IsUnauthorized(err) { // another repository has the name by which the installation was found
+		return repo, 0, nil
+	}
+	if err != nil {
+		return repo, 0, away(err)
+	}
+	for _, r := range list {
+		if r.ID == repo.ID {
+			return event.Repo{ID: r.ID, Owner: r.Repo.Owner, Name: r.Repo.Name, Private: !r.Public}, id, nil
+		}
+	}
+	return repo, 0, nil
 }
 
 // Close implements [app.Host].

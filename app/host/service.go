@@ -62,7 +62,7 @@ func Serve(ctx context.Context, m machine.Machine, door pullrun.Door, o Options)
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.Secret), Previous: []byte(o.SecretBefore), Queue: s.queue, Rules: s.worker.Rules, Allow: o.Allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.Data, Now: m.Now, Log: s.log,
+		Secret: []byte(o.Secret), Previous: []byte(o.SecretBefore), Queue: s.queue, Installed: s.installed, Rules: s.worker.Rules, Allow: o.Allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.Data, Now: m.Now, Log: s.log,
 		Metrics: s.metrics, Separate: o.MetricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {

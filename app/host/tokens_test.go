@@ -264,3 +264,46 @@ func TestCloseAfterBegin(t *testing.T) { //nolint:paralleltest // it counts goro
 		t.Errorf("%d attempts go on", n)
 	}
 }
+
+// A repository is found by its number: after a rename, also where another has its old name, and by the installation that
+// there is now. What the App may not see is found by none.
+func TestInstalledNow(t *testing.T) {
+	t.Parallel()
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	number := server.AddRepo(repo.Owner, repo.Name).ID
+	a := server.AddApp(7, "ycbot")
+	old := server.Install(a, map[string]string{"contents": "read"}, repo)
+	s := &service{
+		o: &Options{ID: 7, Key: a.Key, GitHubURL: server.URL}, m: machine.Machine{Client: &http.Client{Transport: http.DefaultTransport}, Now: server.Now}, log: slog.New(slog.DiscardHandler),
+		atEnd: func(func()) func() bool { return func() bool { return true } },
+	}
+	stored := event.Repo{ID: number, Owner: repo.Owner, Name: repo.Name}
+	want := func(what, name string, installation int64) {
+		t.Helper()
+		now, got, err := s.installed(t.Context(), stored)
+		if err != nil || got != installation || now.ID != number || now.FullName() != "acme/"+name {
+			t.Errorf("%s: %+v by %d, %v; want %s by %d", what, now, got, err, name, installation)
+		}
+	}
+	want("as it was", "sums", old)
+	renamed := server.Rename(repo, "products")
+	want("renamed", "products", old)
+	server.AddRepo(repo.Owner, repo.Name)
+	server.SetInstalled(old, renamed, repo)
+	want("another has the name", "products", old)
+	server.Uninstall(old)
+	want("uninstalled", "sums", 0)
+	id := server.Install(a, map[string]string{"contents": "read"}, renamed)
+	want("installed again", "products", id)
+	server.SetInstalled(id, repo)
+	want("only another that has the name", "sums", 0)
+	if slices.ContainsFunc(server.TokenUses(), func(u githubtest.TokenUse) bool { return !u.Revoked }) {
+		t.Errorf("tokens: %+v", server.TokenUses())
+	}
+	all, err := webHub{s}.Installations(t.Context())
+	server.Suspend(id, true)
+	none, err2 := webHub{s}.Installations(t.Context())
+	if err != nil || err2 != nil || !slices.Equal(all, []int64{id}) || len(none) != 0 {
+		t.Errorf("installations %d %v, suspended %d %v", all, err, none, err2)
+	}
+}

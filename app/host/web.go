@@ -126,6 +126,15 @@ func (h webHub) Public(ctx context.Context, installation int64) ([]web.Repositor
 	return out, nil
 }
 
+// Installations implements [web.GitHub].
+func (h webHub) Installations(ctx context.Context) ([]int64, error) {
+	c, err := h.client(job.Job{}, github.Permissions{})
+	if err != nil {
+		return nil, err
+	}
+	return c.Installations(ctx)
+}
+
 // Revoke implements [web.GitHub].
 func (h webHub) Revoke(ctx context.Context, token string) error {
 	o := github.OAuth{ClientID: h.o.ClientID, ClientSecret: h.o.ClientSecret}

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +20,8 @@ import (
 const (
 	accessTime = time.Minute      // how long an answer of GitHub's about access counts
 	emptyTime  = 5 * time.Second  // the same of one that names no repository: there may soon be one
-	askTime    = 20 * time.Second // how long a page waits for GitHub to say what a person who logged in may see
-	publicTime = 5 * time.Second  // how long it waits to learn what is public
+	askTime    = 5 * time.Second  // how long a page waits for all that GitHub is to say of who may see what
+	awayTime   = 10 * time.Second // how long no page waits for what did not come within that
 	listTime   = time.Minute      // how long GitHub may take, for thousands of repositories, when no page waits any more
 	publicAsks = 8                // installations that are asked about at once
 )
@@ -46,7 +48,8 @@ func (v *viewer) person() Person { return Person{ID: v.session.UserID, Login: v.
 type access struct {
 	asking singleflight.Group
 	mu     sync.Mutex
-	known  map[[sha256.Size]byte]answer // by what was asked, which may hold a token
+	known  map[[sha256.Size]byte]answer    // by what was asked, which may hold a token
+	away   map[[sha256.Size]byte]time.Time // when a page waited for it in vain, which is no answer
 
 	installations []int64
 	listed        time.Time // when the installations were
@@ -55,13 +58,13 @@ type access struct {
 type answer struct {
 	at    time.Time // when it was asked for
 	took  time.Duration
-	repos map[int64]bool
-	none  bool // and there will be none soon
+	these map[int64]bool // numbers
+	none  bool           // and there will be none soon
 }
 
 func (a answer) holds(now time.Time) bool {
 	life := accessTime
-	if len(a.repos) == 0 && !a.none {
+	if len(a.these) == 0 && !a.none {
 		life = emptyTime
 	}
 	return now.Sub(a.at) < max(life, 2*a.took) // else one that took long would never hold
@@ -72,7 +75,7 @@ func (a *access) get(what string, since, now time.Time) (map[int64]bool, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	have, ok := a.known[sha256.Sum256([]byte(what))]
-	return have.repos, ok && have.holds(now) && have.at.After(since)
+	return have.these, ok && have.holds(now) && have.at.After(since)
 }
 
 func (a *access) put(what string, said answer) {
@@ -87,6 +90,24 @@ func (a *access) put(what string, said answer) {
 		}
 	}
 	a.known[sha256.Sum256([]byte(what))] = said
+}
+
+// isAway reports whether a page waited a moment ago for what did not come.
+func (a *access) isAway(what string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, ok := a.away[sha256.Sum256([]byte(what))]
+	return ok && now.Sub(at) < awayTime
+}
+
+func (a *access) setAway(what string, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.away == nil {
+		a.away = map[[sha256.Size]byte]time.Time{}
+	}
+	maps.DeleteFunc(a.away, func(_ [sha256.Size]byte, at time.Time) bool { return now.Sub(at) >= awayTime })
+	a.away[sha256.Sum256([]byte(what))] = now
 }
 
 func (a *access) forget(token string) {
@@ -108,35 +129,78 @@ func (s *Site) see(ctx context.Context, v *viewer) error {
 	if err != nil {
 		return err
 	}
-	return s.seeSince(ctx, v, installations, time.Time{})
+	return s.seeSince(ctx, v, installations, time.Time{}, s.others)
+}
+
+// others is what anyone may read of the installations of the App that are not known by their runs: one that was made
+// again has none yet, and those of its repositories.
+func (s *Site) others(ctx context.Context, known []int64) (public map[int64]bool, whole bool) {
+	all, err := s.ask(ctx, "installations", time.Time{}, func(ctx context.Context) (map[int64]bool, error) {
+		list, err := s.GitHub.Installations(ctx)
+		out := map[int64]bool{}
+		for _, id := range list {
+			out[id] = true
+		}
+		return out, err
+	})
+	if err != nil {
+		s.Log.WarnContext(ctx, "installations of the App are not known: those that have runs count", "error", err)
+		return nil, false
+	}
+	var other []int64
+	for id := range all {
+		if !slices.Contains(known, id) {
+			other = append(other, id)
+		}
+	}
+	return s.public(ctx, other, time.Time{})
 }
 
 // seeAgain asks about a run that v may not see by answers older than the run: the
-// repository may be as new.
+// repository may be as new. While GitHub does not answer all, it is not asked again: that would take longer for a run that
+// exists than for one that does not.
 func (s *Site) seeAgain(ctx context.Context, v *viewer, run store.Run) error {
+	if v.partial {
+		return nil
+	}
 	var installations []int64
 	if run.Installation != 0 {
 		installations = append(installations, run.Installation)
 	}
-	return s.seeSince(ctx, v, installations, run.Created)
+	return s.seeSince(ctx, v, installations, run.Created, nil)
 }
 
-// seeSince adds to what v may see what answers say that were asked for after since.
-func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, since time.Time) error {
-	public := s.public(ctx, v, installations, since)
+// seeSince adds to what v may see what answers say that were asked for after since, and what others finds of installations
+// that are not among these; nil: nothing. All is asked for at once.
+func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, since time.Time, others func(context.Context, []int64) (map[int64]bool, bool)) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var own, more map[int64]bool
+	var err error
+	var asking sync.WaitGroup
+	allOthers := true
+	if v.session != nil {
+		token := v.session.Token
+		asking.Go(func() {
+			own, err = s.ask(ctx, ofToken(token), since, func(ctx context.Context) (map[int64]bool, error) { return numbers(s.GitHub.Readable(ctx, token)) })
+		})
+	}
+	if others != nil {
+		asking.Go(func() { more, allOthers = others(ctx, installations) })
+	}
+	public, whole := s.public(ctx, installations, since)
+	asking.Wait()
+	v.partial = v.partial || !whole || !allOthers
 	if v.repos == nil {
 		v.repos = map[int64]bool{}
 	}
-	for id := range public {
-		if _, known := v.repos[id]; !known {
-			v.repos[id] = false // to write takes more
+	for _, of := range []map[int64]bool{public, more} {
+		for id := range of {
+			if _, known := v.repos[id]; !known {
+				v.repos[id] = false // to write takes more
+			}
 		}
 	}
-	if v.session == nil {
-		return nil
-	}
-	token := v.session.Token
-	own, err := s.ask(ctx, ofToken(token), since, askTime, func(ctx context.Context) ([]Repository, error) { return s.GitHub.Readable(ctx, token) })
 	switch {
 	case errors.Is(err, ErrToken):
 		return err
@@ -144,49 +208,59 @@ func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, s
 		s.Log.WarnContext(ctx, "GitHub does not say who may see what", "error", err)
 		return errAccess
 	}
-	for id, write := range own {
-		v.repos[id] = write
-	}
+	maps.Copy(v.repos, own)
 	return nil
 }
 
 // errAccess is the answer while GitHub does not say what a viewer may see.
 var errAccess = &httpError{http.StatusServiceUnavailable, "GitHub does not say what you may see. Try again in a while."}
 
-// ask asks GitHub unless it was asked a moment ago, and after since. People who want the same
+// numbers are those of a list.
+func numbers(list []Repository, err error) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	for _, r := range list {
+		out[r.ID] = r.Write
+	}
+	return out, err
+}
+
+// errAway says that GitHub did not answer in time.
+var errAway = errors.New("GitHub does not answer")
+
+// ask asks GitHub for numbers unless it was asked a moment ago, and after since. People who want the same
 // at the same time share the answer, so it does not end with the request of the first. What GitHub does not
-// say within the time that a page can wait is there for one that comes later.
-func (s *Site) ask(ctx context.Context, what string, since time.Time, within time.Duration, how func(context.Context) ([]Repository, error)) (map[int64]bool, error) {
-	if repos, ok := s.access.get(what, since, s.Now()); ok {
-		return repos, nil
+// say until ctx ends is there for a page that comes later; those of the next moments do not wait for it.
+func (s *Site) ask(ctx context.Context, what string, since time.Time, how func(context.Context) (map[int64]bool, error)) (map[int64]bool, error) {
+	if these, ok := s.access.get(what, since, s.Now()); ok {
+		return these, nil
+	}
+	if ctx.Err() != nil || s.access.isAway(what, s.Now()) {
+		return nil, errAway
 	}
 	asked := s.access.asking.DoChan(what, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listTime)
 		defer cancel()
 		at := s.Now()
-		list, err := how(ctx)
+		these, err := how(ctx)
 		none := errors.Is(err, ErrUninstalled)
 		if err != nil && !none {
 			return nil, err
 		}
-		repos := map[int64]bool{}
-		for _, r := range list {
-			repos[r.ID] = r.Write
-		}
-		s.access.put(what, answer{at, s.Now().Sub(at), repos, none})
-		return repos, nil
+		s.access.put(what, answer{at, s.Now().Sub(at), these, none})
+		return these, nil
 	})
-	wait := time.NewTimer(within)
-	defer wait.Stop()
 	select {
 	case r := <-asked:
 		if r.Err != nil {
 			return nil, r.Err
 		}
 		return r.Val.(map[int64]bool), nil
-	case <-wait.C:
-		s.access.asking.Forget(what) // who comes next does not wait for this one, which may hang
-		return nil, fmt.Errorf("no answer within %v: %w", within, context.DeadlineExceeded)
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.access.asking.Forget(what) // who comes later does not wait for this one, which may hang
+			s.access.setAway(what, s.Now())
+		}
+		return nil, fmt.Errorf("%w: %w", errAway, ctx.Err())
 	}
 }
 
@@ -210,19 +284,19 @@ func (s *Site) installations(ctx context.Context) ([]int64, error) {
 }
 
 // public lists what anyone may read of some installations. One that does not answer has
-// nothing this time, and is asked again the next.
-func (s *Site) public(ctx context.Context, v *viewer, installations []int64, since time.Time) map[int64]bool {
+// nothing this time, and is asked again later: the list is not whole then.
+func (s *Site) public(ctx context.Context, installations []int64, since time.Time) (out map[int64]bool, whole bool) {
 	var mu sync.Mutex
-	out := map[int64]bool{}
+	out, whole = map[int64]bool{}, true
 	var group errgroup.Group
 	group.SetLimit(publicAsks)
 	for _, id := range installations {
 		group.Go(func() error {
-			repos, err := s.ask(ctx, fmt.Sprint("public ", id), since, publicTime, func(ctx context.Context) ([]Repository, error) { return s.GitHub.Public(ctx, id) })
+			repos, err := s.ask(ctx, fmt.Sprint("public ", id), since, func(ctx context.Context) (map[int64]bool, error) { return numbers(s.GitHub.Public(ctx, id)) })
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				v.partial = true
+				whole = false
 				s.Log.WarnContext(ctx, "public repositories of an installation are not known: their runs are not shown to strangers", "installation", id, "error", err)
 			}
 			for repo := range repos {
@@ -232,5 +306,5 @@ func (s *Site) public(ctx context.Context, v *viewer, installations []int64, sin
 		})
 	}
 	_ = group.Wait() // none fails
-	return out
+	return out, whole
 }

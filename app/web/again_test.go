@@ -63,12 +63,13 @@ func TestHangingGitHub(t *testing.T) {
 	w.github.mu.Unlock()
 	began := time.Now()
 	status, text := w.browser().get("/runs")
-	if took := time.Since(began); status != http.StatusOK || !strings.Contains(text, "GitHub does not answer") || took > 4*publicTime {
+	if took := time.Since(began); status != http.StatusOK || !strings.Contains(text, "GitHub does not answer") || took > 2*askTime {
 		t.Errorf("%d after %v\n%s", status, took, text)
 	}
 	w.github.mu.Lock()
 	w.github.hangs = false
 	w.github.mu.Unlock()
+	w.advance(awayTime)
 	if _, text := w.browser().get("/runs"); !strings.Contains(text, "/runs/open") {
 		t.Errorf("an answer that failed is remembered:\n%s", text)
 	}
@@ -150,5 +151,55 @@ func TestPagesWithoutDatabase(t *testing.T) {
 	}
 	if status, text := w.browser().get("/runs/open"); status != http.StatusServiceUnavailable || !strings.Contains(text, "database does not answer") {
 		t.Errorf("%d\n%s", status, text)
+	}
+}
+
+// While GitHub hangs a page waits once, also of a person, and the next ones do not wait. A run that the viewer may not see
+// is answered like one that does not exist, also in time.
+func TestHangingOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("private", 1)
+	alice := w.loggedIn("alice")
+	w.advance(accessTime)
+	w.github.mu.Lock()
+	w.github.hangs = true
+	w.github.mu.Unlock()
+	for i, path := range []string{"/runs/private", "/runs/nothing", "/runs/private"} {
+		for who, b := range map[string]*browser{"alice": alice, "a stranger": w.browser()} {
+			began := time.Now()
+			status, _ := b.get(path)
+			took := time.Since(began)
+			if status != http.StatusServiceUnavailable || took > askTime+2*time.Second || i > 0 && took > askTime/2 {
+				t.Errorf("%s gets %d for %s after %v", who, status, path, took)
+			}
+		}
+	}
+	w.advance(awayTime)
+	w.github.mu.Lock()
+	w.github.hangs = false
+	w.github.mu.Unlock()
+	if status, _ := alice.get("/runs/private"); status != http.StatusOK {
+		t.Errorf("it is answered with %d then", status)
+	}
+	if status, _ := w.browser().get("/runs/private"); status != http.StatusNotFound {
+		t.Errorf("a stranger gets %d", status)
+	}
+}
+
+// Runs of a public repository are seen by everybody also when the App was installed again, though no run is of the new
+// installation.
+func TestInstalledAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	w.github.mu.Lock()
+	w.github.public[8] = w.github.public[7]
+	delete(w.github.public, 7)
+	w.github.mu.Unlock()
+	for _, page := range []string{"/runs/open", "/runs"} {
+		if status, text := w.browser().get(page); status != http.StatusOK || !strings.Contains(text, "acme/repo2") {
+			t.Errorf("%s: %d\n%s", page, status, text)
+		}
 	}
 }

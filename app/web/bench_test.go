@@ -112,4 +112,6 @@ func (p allPublic) Readable(context.Context, string) ([]Repository, error) { ret
 
 func (p allPublic) Public(context.Context, int64) ([]Repository, error) { return p, nil }
 
+func (p allPublic) Installations(context.Context) ([]int64, error) { return nil, nil }
+
 func (p allPublic) Revoke(context.Context, string) error { return nil }

@@ -15,6 +15,7 @@ func TestBoundsAreDocumented(t *testing.T) {
 		"of the last 100 runs that compared tests":               testRuns == 100,
 		"has 160 kB of them, of failed commands first":           shownOutputs == 160<<10,
 		"GitHub is asked again after a minute":                   accessTime == time.Minute,
+		"one waits for 5 seconds, and those of the next 10":      askTime == 5*time.Second && awayTime == 10*time.Second,
 		"**Sessions** last for eight hours at most":              sessionTime == 8*time.Hour,
 		"longer than the 15 seconds after which the server says": heartbeat == 15*time.Second,
 	})

@@ -22,6 +22,7 @@ type Login struct {
 
 const (
 	loginTime   = 10 * time.Minute // to log in at GitHub
+	tokenTime   = 20 * time.Second // that GitHub may take to give a token, or to end it
 	sessionTime = 8 * time.Hour    // as long as GitHub's tokens for people live
 )
 
@@ -85,7 +86,7 @@ func (s *Site) callback(w http.ResponseWriter, r *http.Request, _ *viewer) error
 		return &httpError{http.StatusForbidden, "GitHub did not log you in."}
 	}
 	s.setCookie(w, "login", "", 0)
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, s.Login.Client), askTime)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, s.Login.Client), tokenTime)
 	defer cancel()
 	token, err := s.oauth(r).Exchange(ctx, q.Get("code"), oauth2.VerifierOption(p.Verifier))
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Site) callback(w http.ResponseWriter, r *http.Request, _ *viewer) error
 func (s *Site) logout(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	s.setCookie(w, "session", "", 0)
 	s.access.forget(v.session.Token)
-	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	ctx, cancel := context.WithTimeout(r.Context(), tokenTime)
 	defer cancel()
 	if err := s.GitHub.Revoke(ctx, v.session.Token); err != nil {
 		s.Log.WarnContext(ctx, "cannot revoke the token of a session that ended", "login", v.session.Login, "error", err)

@@ -221,11 +221,11 @@ func (s *Site) seeQueue(ctx context.Context, v *viewer, line queue.Line) error {
 			since = place.Since
 		}
 	}
-	if len(installations) == 0 {
+	if len(installations) == 0 || v.partial {
 		return nil
 	}
 	slices.Sort(installations)
-	return s.seeSince(ctx, v, slices.Compact(installations), since)
+	return s.seeSince(ctx, v, slices.Compact(installations), since, nil)
 }
 
 func (v *viewer) visible(places []queue.Place) []queue.Place {

@@ -42,6 +42,8 @@ type GitHub interface {
 	// Public lists the repositories of an installation that everybody may read;
 	// [ErrUninstalled] where the App has no access by it any more.
 	Public(ctx context.Context, installation int64) ([]Repository, error)
+	// Installations lists the installations of the App.
+	Installations(ctx context.Context) ([]int64, error)
 	// Revoke ends a token.
 	Revoke(ctx context.Context, token string) error
 }

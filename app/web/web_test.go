@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -35,7 +36,7 @@ type fakeGitHub struct {
 	readable map[string][]Repository // by login
 	public   map[int64][]Repository  // by installation
 	codes    map[string][2]string    // login and challenge
-	hangs    bool                    // it does not say what is public
+	hangs    bool                    // it does not say who may see what
 	slow     chan bool               // when it says that; nil: at once
 	removed  bool                    // the App is not installed any more
 	asked    int                     // times that it was asked what is public
@@ -94,6 +95,9 @@ func (g *fakeGitHub) Person(_ context.Context, token string) (Person, error) {
 
 func (g *fakeGitHub) Readable(ctx context.Context, token string) ([]Repository, error) {
 	p, err := g.Person(ctx, token)
+	if hangs := g.hanging(ctx); hangs != nil {
+		return nil, hangs
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.readable[p.Login]), err
@@ -119,6 +123,26 @@ func (g *fakeGitHub) Public(ctx context.Context, installation int64) ([]Reposito
 		return nil, ErrUninstalled
 	}
 	return slices.Clone(g.public[installation]), nil
+}
+
+// hanging returns when no answer is waited for any more, or at once where there is one.
+func (g *fakeGitHub) hanging(ctx context.Context) error {
+	g.mu.Lock()
+	hangs := g.hangs
+	g.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
+
+func (g *fakeGitHub) Installations(ctx context.Context) ([]int64, error) {
+	if err := g.hanging(ctx); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.public)), nil
 }
 
 func (g *fakeGitHub) Revoke(_ context.Context, token string) error {

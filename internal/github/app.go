@@ -40,13 +40,20 @@ func (c *Client) Revoke(ctx context.Context) error {
 }
 
 // InstallationOf returns by which installation the App sees a repository; 0 where it does
-// not, also because it is suspended.
-func (c *Client) InstallationOf(ctx context.Context, repo Repo) (int64, error) {
+// not, also because it is suspended. It is looked for by its number, unless that is 0, and then by its name, which
+// another repository may have by now: GitHub describes only this way, though its redirects lead to the first.
+func (c *Client) InstallationOf(ctx context.Context, repo Repo, number int64) (int64, error) {
 	what := "installation of " + repo.String()
 	if c.app == nil {
 		return 0, c.fail(errNoApp, "%s", what)
 	}
-	in, _, err := c.app.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
+	in, err := (*gh.Installation)(nil), error(nil)
+	if number != 0 {
+		in, _, err = c.app.Apps.FindRepositoryInstallationByID(ctx, number)
+	}
+	if number == 0 || IsNotFound(convert(err)) {
+		in, _, err = c.app.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
+	}
 	switch {
 	case IsNotFound(convert(err)):
 		return 0, nil
@@ -56,6 +63,27 @@ func (c *Client) InstallationOf(ctx context.Context, repo Repo) (int64, error) {
 		return 0, nil
 	}
 	return in.GetID(), nil
+}
+
+// Installations lists the installations of the App that are not suspended.
+func (c *Client) Installations(ctx context.Context) ([]int64, error) {
+	const what = "installations of the App"
+	if c.app == nil {
+		return nil, c.fail(errNoApp, what)
+	}
+	list, err := all(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
+		return c.app.Apps.ListInstallations(ctx, &o)
+	})
+	if err != nil && !errors.Is(err, ErrCut) { // of too many the first are better than none
+		return nil, c.fail(err, what)
+	}
+	var out []int64
+	for _, in := range list {
+		if in.SuspendedAt == nil {
+			out = append(out, in.GetID())
+		}
+	}
+	return out, nil
 }
 
 // A HookDelivery is one attempt of GitHub's to deliver an event to the App.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -101,12 +103,12 @@ func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err erro
 			return err
 		}
 		for _, id := range ids {
-			done, err := q.cancel(ctx, tx, id, why)
+			done, err := q.cancel(ctx, tx, id.job, why)
 			if err != nil {
 				return err
 			}
 			if done {
-				ended = append(ended, id)
+				ended = append(ended, id.job)
 			}
 		}
 		return nil
@@ -119,17 +121,35 @@ func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err erro
 	return ended, nil
 }
 
-func (q *Queue) ofInstallation(ctx context.Context, tx *store.Tx, j job.Job) (ids []string, err error) {
+// Losing returns those of the repositories which j names, that Forget would end something of.
+func (q *Queue) Losing(ctx context.Context, j job.Job) (repos []event.Repo, err error) {
+	ids, err := q.ofInstallation(ctx, q.db.Reader(), j)
+	if err != nil {
+		return nil, fmt.Errorf("jobs of installation %d: %w", j.Installation, err)
+	}
+	for _, repo := range j.Gone {
+		key := repoKey(job.Job{Repo: repo})
+		if slices.ContainsFunc(ids, func(id ofRepo) bool { return id.repo == key }) {
+			repos = append(repos, repo)
+		}
+	}
+	return repos, nil
+}
+
+// An ofRepo is a job and the key of its repository.
+type ofRepo struct{ job, repo string }
+
+func (q *Queue) ofInstallation(ctx context.Context, from store.Querier, j job.Job) (ids []ofRepo, err error) {
 	gone := map[string]bool{}
 	for _, repo := range j.Gone {
 		gone[repoKey(job.Job{Repo: repo})] = true
 	}
-	err = tx.Each(ctx, func(scan store.Scan) error {
-		var id, repo string
-		if err := scan(&id, &repo); err != nil {
+	err = from.Each(ctx, func(scan store.Scan) error {
+		var id ofRepo
+		if err := scan(&id.job, &id.repo); err != nil {
 			return err
 		}
-		if len(gone) == 0 || gone[repo] {
+		if len(gone) == 0 || gone[id.repo] {
 			ids = append(ids, id)
 		}
 		return nil

@@ -16,6 +16,8 @@ func (s *Server) routes() *http.ServeMux {
 		return s.inRepo(needs("read", "read", h, perms...))
 	}
 	m.HandleFunc("GET /app", route(func(r *request) reply { return ok(s.appJSON(r.app)) }))
+	m.HandleFunc("GET /app/installations", route(s.listInstallations))
+	m.HandleFunc("GET /repositories/{number}/installation", route(s.getInstallation))
 	m.HandleFunc("POST /app/installations/{id}/access_tokens", route(s.createToken))
 	m.HandleFunc("DELETE /installation/token", route(s.revokeToken))
 	m.HandleFunc("GET /user", route(s.getSelf))
@@ -116,12 +118,28 @@ func (s *Server) createToken(r *request) reply {
 // getInstallation is for an App as itself.
 func (s *Server) getInstallation(r *request) reply {
 	repo := s.found(github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")})
+	for _, have := range s.repos {
+		if have.ID == r.int("number") {
+			repo = have
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.installs)) {
 		if in := s.installs[id]; in.app == r.app && !in.gone && repo != nil && slices.Contains(in.repos, repo) {
 			return ok(s.installJSON(in))
 		}
 	}
 	return notFound()
+}
+
+// listInstallations is for an App as itself.
+func (s *Server) listInstallations(r *request) reply {
+	var out []any
+	for _, id := range slices.Sorted(maps.Keys(s.installs)) {
+		if in := s.installs[id]; in.app == r.app && !in.gone {
+			out = append(out, s.installJSON(in))
+		}
+	}
+	return list(out)
 }
 
 func (s *Server) revokeToken(r *request) reply {
