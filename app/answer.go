@@ -12,12 +12,16 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/store"
 )
 
 // replyJob is the job of answering a person why nothing is run. Its Words are the answer,
 // in place of what the person said, and its Action is the code.
 func replyJob(j job.Job, s job.Skip) job.Job {
-	j.Verb, j.Number, j.Words, j.Action = event.VerbHelp, s.Number, s.Text, string(s.Code)
+	j.Verb, j.Words, j.Action = event.VerbHelp, s.Text, string(s.Code)
+	if s.Notify == job.NotifyComment {
+		j.Number = s.Number
+	}
 	j.ID = j.Identity()
 	return j
 }
@@ -181,6 +185,13 @@ func answerLock(j job.Job) string {
 }
 
 func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {
+	if j.Verb == event.VerbHelp && j.Trigger == job.TriggerRerequest { // a button has no comment to answer
+		_, err := w.DB.RunOfJob(ctx, j.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			_, err = w.skipped(ctx, j, job.Skip{Code: job.Code(j.Action), Text: j.Words})
+		}
+		return err
+	}
 	if j.Verb == event.VerbHelp {
 		return h.Reply(ctx, j, job.Skip{Code: job.Code(j.Action), Text: j.Words, Notify: job.NotifyComment, Number: j.Number})
 	}

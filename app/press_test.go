@@ -138,3 +138,22 @@ func TestPressAccept(t *testing.T) {
 		t.Errorf("the button makes\n%+v\nthe comment\n%+v", got, comment)
 	}
 }
+
+// What a button asks for and is not done has a place in the list of runs, once.
+func TestButtonThatIsNone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	of := pushed()
+	of.Trigger, of.Request = job.TriggerRerequest, "delivery:button"
+	j := replyJob(of, job.Skip{Code: job.CodeUnknownButton, Text: "no such button", Notify: job.NotifySummary})
+	d.enqueue(t, j)
+	for range 2 {
+		if err := d.Work(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := d.DB.Runs(t.Context(), store.RunFilter{Limit: 9})
+	if err != nil || len(runs) != 1 || runs[0].State != store.Skipped || runs[0].Reason != "unknown-button: no such button" || runs[0].Number != of.Number || d.notes != nil {
+		t.Errorf("%+v, %v; the host was asked %q", runs, err, d.notes)
+	}
+}

@@ -177,21 +177,35 @@ func signedBy(sums [][]byte, signature []byte) (ok bool) {
 	return ok
 }
 
-// store keeps a delivery and the job that it calls for. A nil e is an event that ycbot
+// store keeps a delivery and the jobs that it calls for. A nil e is an event that ycbot
 // does not look at.
 func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (string, *refusal) {
-	text, j := "ycbot does not look at this event", (*job.Job)(nil)
+	text, jobs := "ycbot does not look at this event", []*job.Job{nil}
 	if e != nil {
-		text, j = h.admit(e)
-	}
-	if j != nil {
-		j.Delivery = d.ID
+		text, jobs = h.admit(e)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	receipt, err := h.Queue.Accept(ctx, d, j)
+	for i, j := range jobs {
+		of := d
+		if i < len(jobs)-1 { // the delivery is stored with its last job: until then it can come again
+			of = store.Delivery{}
+		}
+		if err := h.keep(ctx, d, of, e, j, text); err != nil {
+			return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
+		}
+	}
+	return text, nil
+}
+
+// keep stores one job of the delivery d, or none, and with it the delivery with.
+func (h *webhook) keep(ctx context.Context, d, with store.Delivery, e *event.Event, j *job.Job, text string) error {
+	if j != nil {
+		j.Delivery = d.ID
+	}
+	receipt, err := h.Queue.Accept(ctx, with, j)
 	if err != nil {
-		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
+		return err
 	}
 	if j != nil {
 		j.ID = receipt.ID
@@ -207,8 +221,10 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if receipt.Fresh && h.Fresh != nil {
 		h.Fresh(*j)
 	}
-	h.Metrics.Delivery(d.Event, became(j, receipt))
-	return text, nil
+	if with.ID != "" {
+		h.Metrics.Delivery(d.Event, became(j, receipt))
+	}
+	return nil
 }
 
 // became is what metrics call what became of a delivery that was stored.
@@ -222,22 +238,26 @@ func became(j *job.Job, receipt queue.Receipt) string {
 	return telemetry.DeliveryAccepted
 }
 
-// admit says what an event calls for, in words and as a job. An answer to
+// admit says what an event calls for, in words and as jobs, nil for nothing. An answer to
 // people though nothing is run is a job too.
-func (h *webhook) admit(e *event.Event) (string, *job.Job) {
+func (h *webhook) admit(e *event.Event) (text string, jobs []*job.Job) {
 	if !h.Allow.allows(e) {
-		return "this installation or repository is not allowed here", nil
+		return "this installation or repository is not allowed here", []*job.Job{nil}
 	}
-	d := job.Admit(e, h.Rules)
-	if d.Run {
-		return "accepted", &d.Job
+	for _, d := range job.AdmitEach(e, h.Rules) {
+		if d.Run {
+			text, jobs = "accepted", append(jobs, &d.Job)
+			continue
+		}
+		text = "nothing to do: " + string(d.Skip.Code)
+		j := (*job.Job)(nil)
+		if d.Skip.Notify == job.NotifyComment && d.Skip.Number != 0 || d.Skip.Notify == job.NotifySummary && d.Job.Asked() {
+			reply := replyJob(d.Job, *d.Skip)
+			j = &reply
+		}
+		jobs = append(jobs, j)
 	}
-	text := "nothing to do: " + string(d.Skip.Code)
-	if d.Skip.Notify != job.NotifyComment || d.Skip.Number == 0 {
-		return text, nil
-	}
-	j := replyJob(d.Job, *d.Skip)
-	return text, &j
+	return text, jobs
 }
 
 // name is s where it can name an event or a delivery, and else "".

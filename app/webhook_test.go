@@ -133,6 +133,19 @@ func commented(id int, body string) []byte {
 		"comment": {"id": %d, "body": %q, "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z", "user": {"id": 3, "login": "alice", "type": "User"}}}`, repoOf, id, body)
 }
 
+// rerequested asks for a suite again, of some pull requests; with a button, for a check run of none.
+func rerequested(button string, pulls ...int) []byte {
+	var of []string
+	for _, n := range pulls {
+		of = append(of, fmt.Sprintf(`{"number": %d, "base": {"repo": {"id": 5}}}`, n))
+	}
+	check := fmt.Sprintf(`{"id": 6, "head_sha": %q, "app": {"id": 7}, "name": "ycbot", "pull_requests": [%s]}`, headOID, strings.Join(of, ", "))
+	if button != "" {
+		return fmt.Appendf(nil, `{"action": "requested_action", %s, "check_run": %s, "requested_action": {"identifier": %q}}`, repoOf, check, button)
+	}
+	return fmt.Appendf(nil, `{"action": "rerequested", %s, "check_suite": %s}`, repoOf, check)
+}
+
 // Each delivery is answered as GitHub and people rely on, and only a signed one that calls
 // for work leaves a job.
 func TestWebhookAnswers(t *testing.T) {
@@ -149,6 +162,11 @@ func TestWebhookAnswers(t *testing.T) {
 		{"media type with charset", post{body: body, media: "application/json; charset=utf-8"}, 202, 1},
 		{"command", post{kind: "issue_comment", body: commented(1, "/verify")}, 202, 1},
 		{"command that is none", post{kind: "issue_comment", body: commented(1, "/verify dance")}, 202, 1}, // its answer
+		{"suite of a pull request", post{kind: "check_suite", body: rerequested("", 4)}, 202, 1},
+		{"suite of several", post{kind: "check_suite", body: rerequested("", 4, 5, 6)}, 202, 3},
+		{"button", post{kind: "check_run", body: rerequested("verify", 4)}, 202, 1},
+		{"button that is none", post{kind: "check_run", body: rerequested("dance", 4)}, 202, 1}, // its row
+		{"check that names none", post{kind: "check_run", body: rerequested("verify")}, 202, 1}, // its row
 		{"talk", post{kind: "issue_comment", body: commented(1, "nice")}, 202, 0},
 		{"ping", post{kind: "ping", body: []byte(`{"zen": "z"}`)}, 202, 0},
 		{"action of no interest", post{body: []byte(`{"action": "assigned"}`)}, 202, 0},
@@ -171,7 +189,11 @@ func TestWebhookAnswers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHook(t)
+			h.Rules.AppID = 7
 			got := h.post(t, test.post)
+			if again := h.post(t, test.post); again.Code != got.Code {
+				t.Errorf("answered %d and then %d", got.Code, again.Code)
+			}
 			if jobs := h.jobs(t); got.Code != test.want || jobs != test.jobs {
 				t.Errorf("answer %d and %d jobs, want %d and %d\n%s", got.Code, jobs, test.want, test.jobs, got.Body)
 			}

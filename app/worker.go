@@ -276,6 +276,11 @@ func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store
 	}); err != nil {
 		return store.Run{}, err
 	}
+	return w.skipped(ctx, j, s)
+}
+
+// skipped keeps for the list of runs why nothing is run.
+func (w *Worker) skipped(ctx context.Context, j job.Job, s job.Skip) (store.Run, error) {
 	w.Log.InfoContext(ctx, "nothing is run", "code", s.Code)
 	run := w.row(j)
 	run.State, run.Reason, run.Ended = store.Skipped, string(s.Code)+": "+s.Text, w.Now()

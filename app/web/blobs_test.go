@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
 )
 
 // While blobs cannot be read pages say so, and that it is worth trying again; one that was
@@ -48,9 +51,31 @@ func TestPagesWithoutBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range []string{"/runs/open", "/runs/open/files/report.json"} {
-		if status, text := w.browser().get(page); status != http.StatusInternalServerError {
-			t.Errorf("%s, changed: %d\n%s", page, status, text)
+	w.withoutBlobs("changed")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	w.withoutBlobs("lost")
+}
+
+// withoutBlobs looks for what pages show of a run whose blobs do not come back: what the database has, and what is missing.
+func (w *world) withoutBlobs(what string) {
+	w.t.Helper()
+	w.reported(store.Run{ID: what, RepoID: 2, Number: 41, Verdict: "PASS", Created: w.clock()}, report.Report{})
+	for page, want := range map[string][]string{
+		"/runs/open":                   {http.StatusText(http.StatusOK), "FAIL", "a negative number of tickets is refused", "report.json cannot be read any more"},
+		"/runs/open/files/":            {http.StatusText(http.StatusOK), "report.json", "events.jsonl"},
+		"/repos/2/pulls/41":            {http.StatusText(http.StatusOK), "Its report cannot be read any more", "/runs/open", "/runs/" + what},
+		"/runs/open/files/report.json": {http.StatusText(http.StatusGone), "is lost, or damaged"},
+	} {
+		status, text := w.browser().get(page)
+		for _, part := range want {
+			if !strings.Contains(http.StatusText(status)+text, part) {
+				w.t.Errorf("%s, %s: %d without %q\n%s", page, what, status, part, text)
+			}
 		}
+	}
+	if got := names(w.browser().listen("/runs/open/events", "", func(m message) bool { return m.event == "end" })); got["put"] == 0 || got["end"] != 1 {
+		w.t.Errorf("%s: the stream has %v", what, got)
 	}
 }

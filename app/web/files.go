@@ -123,10 +123,11 @@ func (s *Site) files(w http.ResponseWriter, r *http.Request, v *viewer, run stor
 	}
 	for _, name := range logs() {
 		lines, err := s.DB.Lines(r.Context(), run.ID, name, 0, 1)
-		if err != nil {
+		lost := store.IsLost(err)
+		if err != nil && !lost {
 			return err
 		}
-		if len(lines) > 0 {
+		if lost || len(lines) > 0 {
 			p.Logs = append(p.Logs, name)
 		}
 	}

@@ -54,7 +54,7 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request, v *viewer, run sto
 	more, end := s.DB.Watch(run.ID)
 	defer end()
 	st := &stream{sender: send, site: s, from: from, sent: map[string][]byte{}}
-	st.page = &runPage{Base: s.base, Server: s.Server, Run: run, db: s.DB, lines: st.line}
+	st.page = &runPage{Base: s.base, Server: s.Server, Run: run, db: s.DB, lines: st.line, lost: s.loses(r.Context(), run)}
 	if v.writes(run) && run.Number != 0 {
 		st.page.CSRF, st.page.Press = s.cookies.token(v.session), nonce()
 	}

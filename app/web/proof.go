@@ -50,6 +50,7 @@ func (e *proof) Line() string {
 // A text is the end of an output.
 type text struct {
 	Lines []string
+	Lost  bool  // it cannot be read any more
 	Cut   int64 // bytes that are before it
 	Name  string
 	URL   string // of all of it
@@ -119,6 +120,9 @@ func (p *runPage) fill(e *proof, byName map[string]store.Tail) {
 // shown makes the end of an output readable, limit bytes of it at most.
 func (p *runPage) shown(t store.Tail, limit int) text {
 	out := text{Name: t.Name, Cut: t.Size - int64(len(t.End)), URL: p.Base + "/runs/" + url.PathEscape(p.Run.ID) + "/files/" + (&url.URL{Path: t.Name}).EscapedPath()}
+	if out.Lost = t.Lost; t.Lost {
+		return out
+	}
 	end := t.End
 	if out.Cut > 0 { // from a line on, where there is one
 		if i := bytes.IndexByte(end, '\n'); i >= 0 && i < limit {

@@ -40,6 +40,7 @@ type chapter struct {
 	Came     delta      // in this run and not in the one before
 	Went     delta      // the other way round
 	Compared bool       // both have a report
+	Lost     bool       // its report cannot be read any more
 }
 
 // A delta is what one of two reports has more than the other.
@@ -131,6 +132,10 @@ func (s *Site) chapters(ctx context.Context, runs []store.Run) ([]chapter, error
 			continue
 		}
 		rep, err := s.report(ctx, run)
+		if store.IsLost(err) {
+			s.loses(ctx, run)(reportFile, err)
+			out[i].Lost, err = true, nil
+		}
 		if err != nil {
 			return nil, err
 		}

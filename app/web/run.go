@@ -44,13 +44,15 @@ type runPage struct {
 	Evidence []*proof
 	Files    []store.FileInfo
 	Notice   string
-	CSRF     string // empty: nothing can be asked for
+	Lost     []string // files of the run that cannot be read any more
+	CSRF     string   // empty: nothing can be asked for
 	Press    string // of the buttons on this page
 
 	db                 *store.DB
 	eventsAt, proofsAt int64 // how much of both logs is in here
 	outputs            int   // bytes of outputs on the page
 	lines              func(store.Line)
+	lost               func(name string, err error) // is called once for each of Lost
 }
 
 // Running reports whether there is more to come.
@@ -240,10 +242,10 @@ func (p *runPage) advance(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
+	if err := p.without(eventsFile, err); err != nil {
 		return err
 	}
-	if err := p.readProofs(ctx); err != nil {
+	if err := p.without(evidenceFile, p.readProofs(ctx)); err != nil {
 		return err
 	}
 	if p.Files, err = p.db.Files(ctx, p.Run.ID); err != nil {
@@ -256,7 +258,7 @@ func (p *runPage) advance(ctx context.Context) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
+	if err := p.without(reportFile, err); err != nil {
 		return err
 	}
 	// One of another version is a file like others.
@@ -266,6 +268,25 @@ func (p *runPage) advance(ctx context.Context) error {
 	return nil
 }
 
+// without is err, unless that says that a file of the run is lost: the page does without it, and says so.
+func (p *runPage) without(name string, err error) error {
+	if !store.IsLost(err) {
+		return err
+	}
+	if !slices.Contains(p.Lost, name) {
+		p.Lost = append(p.Lost, name)
+		p.lost(name, err)
+	}
+	return nil
+}
+
+// loses logs what a page of a run does without.
+func (s *Site) loses(ctx context.Context, run store.Run) func(string, error) {
+	return func(name string, err error) {
+		s.Log.ErrorContext(ctx, "what a run produced is lost", "run", run.ID, "file", name, "error", err)
+	}
+}
+
 // each reads the lines of a log from an offset on, and returns where they end.
 func (p *runPage) each(ctx context.Context, file string, from int64, take func(store.Line) error) (int64, error) {
 	return p.db.EachLine(ctx, p.Run.ID, file, from, take)
@@ -273,7 +294,7 @@ func (p *runPage) each(ctx context.Context, file string, from int64, take func(s
 
 // open makes the page of a run as it is now.
 func (s *Site) open(ctx context.Context, run store.Run, v *viewer) (*runPage, error) {
-	p := &runPage{Base: s.base, Server: s.Server, Now: s.Now(), Run: run, db: s.DB}
+	p := &runPage{Base: s.base, Server: s.Server, Now: s.Now(), Run: run, db: s.DB, lost: s.loses(ctx, run)}
 	if v.writes(run) && run.Number != 0 {
 		p.CSRF, p.Press = s.cookies.token(v.session), nonce()
 	}

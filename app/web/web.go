@@ -312,6 +312,9 @@ func (s *Site) trouble(ctx context.Context, err error) *httpError {
 	if errors.Is(err, store.ErrBlobsAway) {
 		return &httpError{http.StatusServiceUnavailable, "What the run produced cannot be read now. Try again in a while."}
 	}
+	if store.IsLost(err) {
+		return &httpError{http.StatusGone, "What the run produced here is lost, or damaged where it was stored. Its verdict is known all the same."}
+	}
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	if s.DB.Ping(ctx) != nil {

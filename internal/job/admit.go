@@ -92,6 +92,20 @@ func Admit(e *event.Event, r Rules) Decision {
 	return skip(j, silent(CodePublishOnly, "A workflow that ended starts no run; what it left can be published."))
 }
 
+// AdmitEach is Admit, once for each pull request where a check that is asked for again names several and no earlier job.
+func AdmitEach(e *event.Event, r Rules) []Decision {
+	if e.CheckRun == nil || e.CheckRun.ExternalID != "" || len(e.CheckRun.Pulls) < 2 {
+		return []Decision{Admit(e, r)}
+	}
+	var out []Decision
+	for _, n := range e.CheckRun.Pulls {
+		of := *e
+		of.Number = n
+		out = append(out, Admit(&of, r))
+	}
+	return out
+}
+
 // admitted is the end of all ways through Admit that lead to work.
 func admitted(j Job) Decision {
 	j.ID = j.Identity()

@@ -210,7 +210,6 @@ func TestAdmit(t *testing.T) {
 		{"of a fork: the earlier job knows it", check("", ofFork), inApp, ok(func(j *Job) { byCheck(j); j.Number = 0 }), "", ""},
 		{"of nothing that it names", check("", ofFork, ofNoJob), inApp, nil, CodeNoPull, NotifySummary},
 		{"a suite of a fork", check("", ofFork, ofNoJob, asSuite()), inApp, ok(func(j *Job) { byCheck(j); j.Number, j.Again = 0, "" }), "", ""},
-		{"a suite of several pull requests", check("", ofFork, ofNoJob, asSuite(7, 8)), inApp, nil, CodeNoPull, NotifySummary},
 		{"of another app", check("", otherApp), inApp, nil, CodeOtherApp, NotifyNone},
 		{"an app that does not know itself", check("", func(e *event.Event) { e.CheckRun.AppID = 0 }), Rules{App: true}, nil, CodeOtherApp, NotifyNone},
 		{"by a bot", check("", by(robot)), inApp, nil, CodeBot, NotifyNone},
@@ -319,4 +318,33 @@ func admit(t *testing.T, e *event.Event) Job {
 		t.Fatalf("not admitted: %+v", d.Skip)
 	}
 	return d.Job
+}
+
+// A check that names several pull requests and no job of its own is asked for again for each of them; all else is one
+// event.
+func TestAdmitEach(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		event *event.Event
+		want  []int
+	}{
+		{"a suite of several", check("", ofFork, ofNoJob, asSuite(7, 8)), []int{7, 8}},
+		{"a suite of one", check("", ofNoJob, asSuite(7)), []int{7}},
+		{"a suite of a fork", check("", ofFork, ofNoJob, asSuite()), []int{0}},
+		{"a check run that knows its job", check("", func(e *event.Event) { e.CheckRun.Pulls = []int{7, 8} }), []int{7}},
+		{"a push", pull("opened"), []int{7}},
+	} {
+		var got []int
+		ids := map[string]bool{}
+		for _, d := range AdmitEach(tt.event, inApp) {
+			got, ids[d.Job.ID] = append(got, d.Job.Number), true
+			if !d.Run {
+				t.Errorf("%s: %+v", tt.name, d.Skip)
+			}
+		}
+		if !slices.Equal(got, tt.want) || len(ids) != len(got) {
+			t.Errorf("%s: of %d by %d identities, want %d", tt.name, got, len(ids), tt.want)
+		}
+	}
 }

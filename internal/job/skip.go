@@ -24,7 +24,7 @@ type Notify string
 // The places.
 const (
 	NotifyNone    Notify = "none"    // only in the log: no one waits for an answer
-	NotifySummary Notify = "summary" // job summary of the Action, list of runs of the App
+	NotifySummary Notify = "summary" // job summary of the Action, list of runs of the App where a person asked
 	NotifyComment Notify = "comment" // one comment, kept up to date instead of followed by another
 )
 
@@ -46,7 +46,7 @@ const (
 	CodeOtherLabel    Code = "other-label"     // another label than the two that ask for a run or accept what was given up
 	CodeOtherApp      Code = "other-app"       // the check belongs to another app
 	CodeUnknownButton Code = "unknown-button"  // a button that this version does not have
-	CodeNoPull        Code = "no-pull"         // the check names no pull request, or several
+	CodeNoPull        Code = "no-pull"         // the check names no pull request
 	CodeBadInput      Code = "bad-input"       // an input of workflow_dispatch cannot be read
 	CodePublishOnly   Code = "publish-only"    // workflow_run starts no run; it publishes what another run left
 )

@@ -70,6 +70,7 @@ type Tail struct {
 	Name string
 	Size int64 // of the whole file
 	End  []byte
+	Lost bool // see [IsLost]; there is no End
 }
 
 // Tails returns the last bytes, limit of them at most, of the files of a run whose names
@@ -90,6 +91,9 @@ func (db *DB) Tails(ctx context.Context, run, prefix string, limit int) ([]Tail,
 		if err == nil && len(c.digests) > 0 {
 			group.Go(func() (err error) {
 				tails[i].End, err = db.tail(ctx, c, int64(limit))
+				if IsLost(err) { // the others can be read
+					tails[i].End, tails[i].Lost, err = nil, true, nil
+				}
 				return err
 			})
 		}

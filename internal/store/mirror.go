@@ -36,6 +36,11 @@ var ErrDiverged = errors.New("another worker has continued the run")
 // lost: it is stored by the Sync that can.
 var ErrBlobsAway = blobs.ErrAway
 
+// IsLost reports whether what a run produced is not there any more, or not as it was stored. It does not come back.
+func IsLost(err error) bool {
+	return errors.Is(err, blobs.ErrNotFound) || errors.Is(err, blobs.ErrCorrupt)
+}
+
 // A Mirror copies the directory of a run into the database while the run goes, so that
 // any worker can continue it and any server can show it. The directory stays the form
 // that is worked on.

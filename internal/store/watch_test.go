@@ -125,7 +125,7 @@ func TestTails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Tail{{"spill/E1.stderr", 3, []byte("abc")}, {"spill/E1.stdout", 10, []byte("6789")}}
+		want := []Tail{{Name: "spill/E1.stderr", Size: 3, End: []byte("abc")}, {Name: "spill/E1.stdout", Size: 10, End: []byte("6789")}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
