@@ -154,7 +154,7 @@ func (w *Worker) gone(ctx context.Context, j job.Job) (job.Job, error) {
 	asking, cancel := context.WithTimeout(ctx, waitingAsk)
 	defer cancel()
 	j.Gone = nil
-	for _, repo := range losing {
+	for _, repo := range losing.Gone {
 		_, installation, err := w.Installed(asking, repo)
 		if ctx.Err() != nil {
 			return j, err

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	streamsAtOnce = 500
-	heartbeat     = 15 * time.Second // shorter than proxies wait
-	lookAgain     = 5 * time.Second  // also without news
-	gather        = 250 * time.Millisecond
-	writeTime     = 30 * time.Second
+	heartbeat    = 15 * time.Second // shorter than proxies wait
+	lookAgain    = 5 * time.Second  // also without news
+	gather       = 250 * time.Millisecond
+	writeTime    = 30 * time.Second
+	strangerTime = 5 * time.Minute // of a stream without a login; the browser comes again
 )
 
 // A stream is someone who watches a run.
@@ -41,7 +41,7 @@ func panels() []string { return []string{"head", "stages", "agents", "report", "
 // with one that is new, and "end". Who comes again with Last-Event-ID gets the events
 // from there on.
 func (s *Site) events(w http.ResponseWriter, r *http.Request, v *viewer, run store.Run) error {
-	send, release, err := s.stream(w)
+	send, release, err := s.stream(w, r, v)
 	if err != nil {
 		return err
 	}
@@ -110,6 +110,8 @@ func (st *stream) run(ctx context.Context, v *viewer, more <-chan struct{}) erro
 		case <-ctx.Done():
 			return nil
 		case <-st.site.End:
+			return nil
+		case <-st.over:
 			return nil
 		case <-beat.C:
 			if err := st.send([]byte(": still here\n\n")); err != nil {
@@ -190,17 +192,23 @@ type sender struct {
 	w   http.ResponseWriter
 	ctl *http.ResponseController
 	now func() time.Time
+
+	over <-chan time.Time // the stream is to end
 }
 
 // stream takes one of the places of those who watch.
-func (s *Site) stream(w http.ResponseWriter) (*sender, func(), error) {
-	select {
-	case s.streams <- struct{}{}:
-		return &sender{w, http.NewResponseController(w), s.Now}, func() { <-s.streams }, nil
-	default:
+func (s *Site) stream(w http.ResponseWriter, r *http.Request, v *viewer) (*sender, func(), error) {
+	stranger := v.session == nil
+	release, ok := s.places.take(stranger, addressOf(r))
+	if !ok {
 		w.Header().Set("Retry-After", "30")
 		return nil, nil, &httpError{http.StatusServiceUnavailable, "Too many people watch. Load the page again in a while."}
 	}
+	send := &sender{w: w, ctl: http.NewResponseController(w), now: s.Now}
+	if stranger {
+		send.over = time.After(s.strangerTime)
+	}
+	return send, release, nil
 }
 
 // begin answers that events follow.

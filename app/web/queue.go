@@ -145,7 +145,7 @@ func bodies(list []queued) []queuedBody {
 // queueEvents sends the queue again each time that it has changed, as [Site.events] does
 // with panels.
 func (s *Site) queueEvents(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	send, release, err := s.stream(w)
+	send, release, err := s.stream(w, r, v)
 	if err != nil {
 		return err
 	}
@@ -179,6 +179,8 @@ func (s *Site) queueEvents(w http.ResponseWriter, r *http.Request, v *viewer) er
 		case <-ctx.Done():
 			return nil
 		case <-s.End:
+			return nil
+		case <-send.over:
 			return nil
 		case <-beat.C:
 			if err := send.send([]byte(": still here\n\n")); err != nil {

@@ -46,7 +46,7 @@ type runPage struct {
 	Notice   string
 	Lost     []string // files of the run that cannot be read any more
 	CSRF     string   // empty: nothing can be asked for
-	Press    string // of the buttons on this page
+	Press    string   // of the buttons on this page
 
 	db                 *store.DB
 	eventsAt, proofsAt int64 // how much of both logs is in here

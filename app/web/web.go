@@ -126,8 +126,10 @@ type Site struct {
 	access  access
 	cookies *sealer // nil: no one can log in
 	csrf    *http.CrossOriginProtection
-	streams chan struct{}
+	places  places
 	beat    time.Duration // between signs of life of a stream
+
+	strangerTime time.Duration
 
 	histories chan struct{} // of tests, that are read at a time
 }
@@ -140,7 +142,7 @@ var assets embed.FS
 
 // New makes a Site.
 func New(o Options) (*Site, error) {
-	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), streams: make(chan struct{}, streamsAtOnce), beat: heartbeat, histories: make(chan struct{}, testsAtOnce)}
+	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), beat: heartbeat, strangerTime: strangerTime, histories: make(chan struct{}, testsAtOnce)}
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil {

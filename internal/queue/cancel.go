@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -121,19 +120,21 @@ func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err erro
 	return ended, nil
 }
 
-// Losing returns those of the repositories which j names, that Forget would end something of.
-func (q *Queue) Losing(ctx context.Context, j job.Job) (repos []event.Repo, err error) {
+// Losing is j with those of its repositories that Forget would end something of.
+func (q *Queue) Losing(ctx context.Context, j job.Job) (job.Job, error) {
 	ids, err := q.ofInstallation(ctx, q.db.Reader(), j)
 	if err != nil {
-		return nil, fmt.Errorf("jobs of installation %d: %w", j.Installation, err)
+		return j, fmt.Errorf("jobs of installation %d: %w", j.Installation, err)
 	}
-	for _, repo := range j.Gone {
+	all := j.Gone
+	j.Gone = nil
+	for _, repo := range all {
 		key := repoKey(job.Job{Repo: repo})
 		if slices.ContainsFunc(ids, func(id ofRepo) bool { return id.repo == key }) {
-			repos = append(repos, repo)
+			j.Gone = append(j.Gone, repo)
 		}
 	}
-	return repos, nil
+	return j, nil
 }
 
 // An ofRepo is a job and the key of its repository.
