@@ -12,10 +12,6 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// maxCases bounds how many failing tests get a check of their own; all of them
-// stand in report.json's "tests".
-const maxCases = 50
-
 // A builder turns what the gate found out into checks and findings.
 type builder struct {
 	result   *gate.Result
@@ -101,6 +97,9 @@ func (b *builder) stage(stage gate.Stage) {
 		case stage == gate.StageTest:
 			c.Result, c.Actual = report.ResultFail, because(fmt.Sprintf("exit %d", head.Exit), head.Output)
 			c.Reproduction = against(base, onBase)
+			if said := b.saidByTests(head); said != "" && c.Reproduction != report.PreExisting {
+				c.Actual, c.Reproduction = said, report.NotRun
+			}
 		case stage == gate.StageSetup:
 			c.Result, c.Actual = report.ResultFail, because(fmt.Sprintf("exit %d", head.Exit), head.Output)
 			c.Reproduction = against(base, onBase)
@@ -178,135 +177,6 @@ func titled(s gate.Step) string {
 		title += " in " + s.Unit
 	}
 	return title
-}
-
-// tested says what a test command came to that ended badly and reported each of its tests. It
-// did not pass; where all that fails fails on base too, that is no fault of the change.
-func (b *builder) tested(c *report.Check, s gate.Step) {
-	c.Result, c.Actual, c.Reproduction = b.testsResult(s), b.testsLine(s), report.NotRun
-	switch {
-	case c.Result != report.ResultPass:
-	case of(s, b.result.Tests.PreExisting) > 0:
-		c.Result, c.Reproduction = report.ResultFail, report.PreExisting
-	default:
-		c.Result, c.Actual = report.ResultSkip, joinLines(fmt.Sprintf("exit %d, and nothing that it reports differs from base", s.Exit), c.Actual, s.Output)
-	}
-}
-
-// testsResult is that of a command as a whole: tests that fail on both sides are no
-// fault of the change.
-func (b *builder) testsResult(s gate.Step) report.Result {
-	t := b.result.Tests
-	if of(s, t.Regressed)+of(s, t.NewFailing) > 0 {
-		return report.ResultFail
-	}
-	if of(s, t.Unknown)+of(s, t.Unsettled)+of(s, t.NewFlakiness) > 0 {
-		return report.ResultSkip
-	}
-	return report.ResultPass
-}
-
-// testsLine counts what of a command's tests is not as on base, or fails there as well.
-func (b *builder) testsLine(s gate.Step) string {
-	t := b.result.Tests
-	var parts []string
-	for _, g := range []struct {
-		n    int
-		what string
-	}{
-		{of(s, t.Regressed), "regressed"},
-		{of(s, t.NewFailing), "new or edited and failing"},
-		{of(s, t.PreExisting), "failing on both sides"},
-		{of(s, t.NewFlakiness), "failing at random with the change alone"},
-		{of(s, t.Unsettled), "failing, undecided by the runs"},
-		{of(s, t.Flaky) + of(s, t.FlakyNew), "flaky"},
-		{of(s, t.Unknown), "failing with no base to compare"},
-	} {
-		if g.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", g.n, g.what))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// of counts the cases that a command's run reported.
-func of(s gate.Step, cases []gate.Case) int {
-	n := 0
-	for _, k := range cases {
-		if slices.Contains(k.Evidence, s.Evidence) {
-			n++
-		}
-	}
-	return n
-}
-
-// cases makes a check of each test that fails because of the change.
-func (b *builder) cases() {
-	t := b.result.Tests
-	for _, g := range []struct {
-		cases []gate.Case
-		what  string
-		repro report.Reproduction
-		want  string
-	}{
-		{t.Regressed, "regressed", report.Introduced, "passes, as it does on base"},
-		{t.NewFailing, "is new or edited, and fails", report.HeadOnly, "passes, as the change has it"},
-	} {
-		for i, k := range g.cases {
-			if i == maxCases {
-				break
-			}
-			what := g.what
-			if k.Broken {
-				what = "does not compile any more"
-				if g.repro == report.HeadOnly {
-					what = "does not compile"
-				}
-			}
-			b.add(report.Check{
-				Title: b.named(k) + ": " + what, Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail,
-				Command: b.commandOf(k.Evidence), Evidence: k.Evidence, Reproduction: g.repro,
-				Expected: g.want, Actual: joinLines(b.counts(k.ID), k.Output),
-			})
-		}
-	}
-}
-
-// named is a test for people. A command is as they would type it.
-func (b *builder) named(k gate.Case) string {
-	for _, s := range b.result.Steps {
-		if k.ID.Command != "" && s.Unit == k.ID.Unit && s.Command == k.ID.Command {
-			k.ID.Command = evidence.Untimed(s.Label())
-		}
-	}
-	return k.ID.String()
-}
-
-// counts says how often a test failed in how many runs; nothing where it was not run
-// again.
-func (b *builder) counts(id gate.ID) string {
-	for _, s := range b.result.Statistics {
-		if s.ID == id {
-			return s.Line()
-		}
-	}
-	return ""
-}
-
-// commandOf is the command behind the last of a case's runs on the head.
-func (b *builder) commandOf(ids []string) string { return b.ranOn(gate.Head, ids) }
-
-// ranOn is the last command of those runs on a side.
-func (b *builder) ranOn(side gate.Side, ids []string) string {
-	cmd := ""
-	for _, id := range ids {
-		for _, s := range b.result.Steps {
-			if s.Evidence == id && s.Side == side {
-				cmd = s.Label()
-			}
-		}
-	}
-	return cmd
 }
 
 func (b *builder) failToPass() {
@@ -423,6 +293,9 @@ var linted = pattern.New(`^(?:\./)?([^\s:]+):(\d+)(?::\d+)?:\s*(.*)$`)
 
 func (b *builder) lint() {
 	for _, k := range b.result.Lint {
+		if b.saidByBuild(k.Output) {
+			continue
+		}
 		f := report.Finding{Severity: report.SeverityWarning, Title: k.Output, Evidence: k.Evidence}
 		if m := linted.FindStringSubmatch(k.Output); m != nil {
 			f.Path, f.Title = m[1], m[3]
@@ -469,30 +342,6 @@ func (b *builder) observations() {
 				Severity: g.severity, Title: k.ID.String() + " " + g.text, Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
 			})
 		}
-	}
-}
-
-// names are those of the tests that stand for cases.
-func names(cases []gate.Case) []string {
-	var out []string
-	for _, k := range gate.Leaves(cases) {
-		out = append(out, k.ID.String())
-	}
-	return out
-}
-
-// tests fills in the comparison.
-func (b *builder) tests() *report.Tests {
-	t := b.result.Tests
-	if t.Head == nil {
-		return nil
-	}
-	return &report.Tests{
-		BasePassed: t.Base[gate.Passed], BaseFailed: t.Base[gate.Failed], BaseSkipped: t.Base[gate.Skipped],
-		HeadPassed: t.Head[gate.Passed], HeadFailed: t.Head[gate.Failed], HeadSkipped: t.Head[gate.Skipped],
-		Regressed: names(t.Regressed), NewFailing: names(t.NewFailing), Fixed: names(t.Fixed),
-		PreExisting: names(t.PreExisting), Flaky: names(slices.Concat(t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled)), Removed: names(t.Removed),
-		NotRun: names(t.NotRun), FailToPass: names(b.result.FailToPass.Proven), PassOnBase: names(b.result.FailToPass.PassOnBase),
 	}
 }
 

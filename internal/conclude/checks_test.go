@@ -19,6 +19,12 @@ func TestBuilder(t *testing.T) {
 		return gate.Step{Stage: stage, Side: side, Unit: ".", Command: "do " + string(stage), Evidence: id, Exit: exit, Output: "out of " + id}
 	}
 	environment := func(s gate.Step) gate.Step { s.Environment = "no registry"; return s }
+	writes := func(s gate.Step, output string) gate.Step { s.Output = output; return s }
+	other := func(command string, side gate.Side, id string, exit int) gate.Step {
+		s := step(gate.StageTest, side, id, exit)
+		s.Command = command
+		return s
+	}
 	perTest := func(s gate.Step) gate.Step { s.PerTest = true; return s }
 	test := func(name string) gate.Case {
 		return gate.Case{ID: gate.ID{Unit: ".", Package: "p", Test: name}, Output: name + " said", Evidence: []string{"E9"}}
@@ -111,6 +117,82 @@ func TestBuilder(t *testing.T) {
 				"test FAIL none supported: test: do test | 1 regressed, 1 new or edited and failing, 1 failing on both sides",
 				"test FAIL introduced supported: p TestA: regressed | TestA said",
 				"test FAIL head-only supported: p TestB: is new or edited, and fails | TestB said",
+			},
+		},
+		{
+			name: "a test that only contains others is not counted",
+			result: gate.Result{
+				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
+				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA"), test("TestA/b")}},
+			},
+			checks: []string{
+				"test FAIL none supported: test: do test | 1 regressed",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+				"test FAIL introduced supported: p TestA/b: regressed | TestA/b said",
+			},
+		},
+		{
+			name: "a command that is a test is said once, and what fails with the tests of its folder is no failure more",
+			result: gate.Result{
+				Steps: []gate.Step{
+					step(gate.StageTest, gate.Base, "E8", 0), step(gate.StageTest, gate.Head, "E9", 1),
+					other("npm test", gate.Base, "E10", 0), other("npm test", gate.Head, "E11", 1),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{{ID: gate.ID{Unit: ".", Command: "do test"}, Output: "1 is not 2", Evidence: []string{"E9"}}}},
+			},
+			checks: []string{
+				"test FAIL none supported: test: do test | 1 regressed",
+				"test FAIL none supported: test: npm test | exit 1: the tests that fail in its folder have checks of their own",
+				"test FAIL introduced supported: do test: regressed | 1 is not 2",
+			},
+		},
+		{
+			name: "a command that alone fails, or whose failure is not decided, says what it wrote",
+			result: gate.Result{
+				Steps: []gate.Step{
+					step(gate.StageTest, gate.Base, "E8", 0), step(gate.StageTest, gate.Head, "E9", 1),
+				},
+				Tests: gate.Comparison{
+					Regressed: []gate.Case{{ID: gate.ID{Unit: "sub", Package: "p", Test: "TestA"}, Output: "TestA said", Evidence: []string{"E3"}}},
+					Flaky:     []gate.Case{test("TestD")},
+				},
+			},
+			checks: []string{
+				"test FAIL introduced supported: test: do test | exit 1: out of E9",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+			},
+			finds: []string{"info :0 p TestD is flaky: it passed and failed on the same code"},
+		},
+		{
+			name: "what does not compile is said by the build, not by its tests and the linter",
+			result: gate.Result{
+				Steps: []gate.Step{
+					step(gate.StageBuild, gate.Base, "E1", 0), writes(step(gate.StageBuild, gate.Head, "E2", 1), "# m\n./a.go:4:23: undefined: x\n"),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{
+					{ID: gate.ID{Unit: ".", Package: "m"}, Broken: true, Output: "# m [m.test]\n./a.go:4:23: undefined: x", Evidence: []string{"E3"}},
+					{ID: gate.ID{Unit: ".", Package: "n"}, Broken: true, Output: "# n [n.test]\nn/n_test.go:5:2: undefined: y", Evidence: []string{"E3"}},
+				}},
+				Lint: []gate.Case{{ID: gate.ID{Unit: "."}, Output: "vet: ./a.go:4:23: undefined: x"}, {ID: gate.ID{Unit: "."}, Output: "a.go:4:23: x is no name"}},
+			},
+			checks: []string{
+				"build FAIL introduced supported: build: do build | # m\n./a.go:4:23: undefined: x\n",
+				"test FAIL none supported: m: does not compile any more | its package does not compile: the check of the build says why",
+				"test FAIL introduced supported: n: does not compile any more | # n [n.test]\nn/n_test.go:5:2: undefined: y",
+			},
+			finds: []string{"warning a.go:4 x is no name"},
+		},
+		{
+			name: "a build that fails on the base as well says nothing of a test that fails with the change alone",
+			result: gate.Result{
+				Steps: []gate.Step{
+					step(gate.StageBuild, gate.Base, "E1", 1), writes(step(gate.StageBuild, gate.Head, "E2", 1), "./a.go:4:23: undefined: x"),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{{ID: gate.ID{Unit: ".", Package: "m"}, Broken: true, Output: "./a.go:4:23: undefined: x", Evidence: []string{"E3"}}}},
+			},
+			checks: []string{
+				"build FAIL pre-existing supported: build: do build | ./a.go:4:23: undefined: x",
+				"test FAIL introduced supported: m: does not compile any more | ./a.go:4:23: undefined: x",
 			},
 		},
 		{

@@ -12,27 +12,48 @@ import (
 )
 
 // blamed returns the failing checks to show one by one, those that can move the verdict
-// first. The suite as a whole and the test that only contains the one that failed repeat
-// what the others say; they stay in the table of all checks.
+// first. What only repeats what others say stays in the table of all checks: a suite as a
+// whole, a test that only contains the one that failed, a package that the build shows.
 func (r *Report) blamed() []Check {
 	all := r.failures()
 	named := func(c Check) bool { return c.Test != "" && c.Kind == KindTest }
-	if !slices.ContainsFunc(all, named) {
-		return all
-	}
 	leaf := func(name string) bool {
 		return r.Tests == nil || slices.Contains(r.Tests.Regressed, name) || slices.Contains(r.Tests.NewFailing, name)
 	}
-	tests := slices.ContainsFunc(all, func(c Check) bool { return named(c) && leaf(c.Test) })
-	return slices.DeleteFunc(slices.Clone(all), func(c Check) bool {
+	tests := slices.ContainsFunc(all, named)
+	leaves := slices.ContainsFunc(all, func(c Check) bool { return named(c) && leaf(c.Test) })
+	left := slices.DeleteFunc(slices.Clone(all), func(c Check) bool {
 		switch {
-		case named(c):
-			return tests && !leaf(c.Test)
-		case c.Kind == KindKept:
+		case c.Kind == KindTest && c.Reproduction == NotRun:
 			return true
+		case named(c):
+			return leaves && !leaf(c.Test)
 		}
-		return c.Kind == KindTest && c.Reproduction == NotRun
+		return c.Kind == KindKept && tests
 	})
+	if len(left) == 0 {
+		return all
+	}
+	return left
+}
+
+// unlisted counts the tests that fail because of the change and have no check of their own:
+// only the first of many have.
+func (r *Report) unlisted() int {
+	if r.Tests == nil {
+		return 0
+	}
+	checked := map[string]bool{}
+	for _, c := range r.Checks {
+		checked[c.Test] = true
+	}
+	n := 0
+	for _, name := range slices.Concat(r.Tests.Regressed, r.Tests.NewFailing) {
+		if !checked[name] {
+			n++
+		}
+	}
+	return n
 }
 
 // diagnosis is the failure in one sentence that names what fails; "" where the reasons
@@ -55,7 +76,7 @@ func (r *Report) diagnosis() string {
 	default:
 		return ""
 	}
-	more := 0
+	more := r.unlisted()
 	for _, o := range cs[1:] {
 		if o.Blames() && o.weight() == 0 {
 			more++
@@ -83,7 +104,7 @@ func (r *Report) mdSides() string {
 		without, with := r.sides(c)
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, without, with)
 	}
-	if left := len(cs) - mdOpen; left > 0 {
+	if left := len(cs) + r.unlisted() - min(len(cs), mdOpen); left > 0 {
 		b.WriteString("\n" + mdMore(left))
 	}
 	return b.String()
@@ -110,17 +131,26 @@ func (r *Report) sides(c Check) (without, with string) {
 		if c.Test == "" || s.Test != c.Test {
 			continue
 		}
-		var failed, runs int
-		if n, _ := fmt.Sscanf(s.Head, "%d/%d", &failed, &runs); n == 2 {
+		if failed, runs := counted(s.Head); runs > 0 {
 			with = fmt.Sprintf("❌ fails %d of %d", failed, runs)
 		}
-		if n, _ := fmt.Sscanf(s.Base, "%d/%d", &failed, &runs); n == 2 && failed == 0 {
+		switch failed, runs := counted(s.Base); {
+		case runs == 0: // the base does not have it
+		case failed == 0:
 			without = fmt.Sprintf("✅ passes %d of %d", runs, runs)
-		} else if n == 2 {
+		default:
 			without = fmt.Sprintf("⚠ fails %d of %d", failed, runs)
 		}
 	}
 	return without, with
+}
+
+// counted reads "5/5", failed of runs.
+func counted(side string) (failed, runs int) {
+	if n, _ := fmt.Sscanf(side, "%d/%d", &failed, &runs); n != 2 {
+		return 0, 0
+	}
+	return failed, runs
 }
 
 // A Place is a line of a file, as a command's output names it.
@@ -244,7 +274,9 @@ func (r *Report) todo(cs []Check) []string {
 		} else {
 			item("**Fix it.** How it was run stands below.")
 		}
-		item("**Is the new behaviour intended?** Change the test in this pull request, too; what it gives up is then listed and can be accepted.")
+		if advice := intended(cs); advice != "" {
+			item("**Is the new behaviour intended?** %s", advice)
+		}
 		if again != "" {
 			item("**Does it look like chance?** Comment %s to run it again.", again)
 		}
@@ -269,6 +301,19 @@ func (r *Report) todo(cs []Check) []string {
 		item("**With ycbot, on your machine:** %s", mdCode(r.Reproduce, 400))
 	}
 	return out
+}
+
+// intended says what states that a change means what fails: a test of the project, where
+// one fails or an agent saw it. "" for what no test can allow.
+func intended(cs []Check) string {
+	blamed := slices.DeleteFunc(slices.Clone(cs), func(c Check) bool { return !c.Blames() || c.Kind == KindBuild })
+	switch {
+	case len(blamed) == 0:
+		return ""
+	case slices.ContainsFunc(blamed, func(c Check) bool { return c.Kind != KindAgent }):
+		return "Change the test in this pull request, too; what it gives up is then listed and can be accepted."
+	}
+	return "No test of the project says so: add one that states it."
 }
 
 // acceptance says how what is given up is accepted.

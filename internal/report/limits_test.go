@@ -125,7 +125,7 @@ func TestTextLists(t *testing.T) {
 	for _, want := range []string{
 		"… and 290 more (report.json)\n", // names: 300 - 10
 		"… and 289 more (report.json)\n", // reasons but the first: 299 - 10
-		"… and 275 more (report.json)\n", // failures: 300 - 5 - 20
+		"… and 575 more (report.json)\n", // failures: 300 - 5 - 20, and 300 tests without a check
 		"… and 280 more (report.json)\n", // other checks: 300 - 20
 		"    " + name + "0\n", "$ " + name + "0\n", "  FAIL  fails " + name + "0\n",
 		"\nwhy:", "and 299 reasons more, at the top\n",

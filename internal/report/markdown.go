@@ -241,13 +241,14 @@ func (r *Report) mdFailures() []*section {
 	if len(fs) == 0 {
 		return nil
 	}
-	name := fmt.Sprintf("What failed (%d): commands and output", len(fs))
+	all := len(fs) + r.unlisted()
+	name := fmt.Sprintf("What failed (%d): commands and output", all)
 	ss := []*section{{body: "<details>\n<summary>" + name + "</summary>\n"}}
 	for i, c := range fs[:min(len(fs), mdOpen)] {
 		ss = append(ss, &section{rank: rankFailure + i, head: "### ❌ " + mdText(c.Title, mdTitle), body: r.mdOpen(c)})
 	}
-	if left := len(fs) - mdOpen; left > 0 {
-		ss = append(ss, &section{body: fmt.Sprintf("… and %d more failing checks (`report.json`)\n", left)})
+	if left := all - min(len(fs), mdOpen); left > 0 {
+		ss = append(ss, &section{body: fmt.Sprintf("… and %d more (`report.json`)\n", left)})
 	}
 	return append(ss, &section{body: "</details>\n"})
 }

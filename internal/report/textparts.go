@@ -42,9 +42,10 @@ func (p *page) failed(r *Report) {
 	if len(fs) == 0 {
 		return
 	}
-	name := fmt.Sprintf("Failed (%d)", len(fs))
+	total := len(fs) + r.unlisted()
+	name := fmt.Sprintf("Failed (%d)", total)
 	if all := len(r.failures()); all > len(fs) {
-		name = fmt.Sprintf("Failed (%d, and %s that %s the same)", len(fs), plural(all-len(fs), "check"), verb(all-len(fs), "shows", "show"))
+		name = fmt.Sprintf("Failed (%d, and %s that %s the same)", total, plural(all-len(fs), "check"), verb(all-len(fs), "shows", "show"))
 	}
 	p.heading(name)
 	for i, c := range fs[:min(len(fs), textOpen)] {
@@ -54,13 +55,13 @@ func (p *page) failed(r *Report) {
 		p.open(c, r.ReportDir)
 	}
 	closed := fs[min(len(fs), textOpen):]
-	if len(closed) > 0 {
+	if total > min(len(fs), textOpen) {
 		p.blank()
 	}
 	for _, c := range closed[:min(len(closed), textChecks)] {
 		p.line(2, none, p.paint(red, "FAIL")+"  "+plain(c.Title)+"  "+p.paint(dim, dotted(plain(string(c.Reproduction)), ids(c.Evidence))))
 	}
-	p.more(2, len(closed)-textChecks)
+	p.more(2, len(closed)-min(len(closed), textChecks)+r.unlisted())
 }
 
 // open writes one failing check with all that a reader needs to believe it.

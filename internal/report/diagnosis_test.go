@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestMany: what fails is counted by the tests that fail, not by the first of them that have
+// checks.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	r := &Report{Verdict: Fail, Outcome: Completed, Reasons: []string{"200 tests pass on base and fail with the change"}, Tests: &Tests{}}
+	r.Checks = []Check{{Title: "test: go test", Kind: KindTest, Result: ResultFail, Reproduction: NotRun, Support: Supported, Actual: "200 regressed"}}
+	for i := range 200 {
+		name := fmt.Sprint("case ", i)
+		r.Tests.Regressed = append(r.Tests.Regressed, name)
+		if i < 50 {
+			r.Checks = append(r.Checks, Check{Title: name + ": regressed", Test: name, Kind: KindTest, Result: ResultFail, Reproduction: Introduced, Support: Supported})
+		}
+	}
+	const headline = "case 0 passes without this change and fails with it, and so do 199 more"
+	if got, rest := r.why(); got != headline || len(rest) != 0 {
+		t.Errorf("%q, and %q", got, rest)
+	}
+	md := r.Markdown()
+	for _, want := range []string{headline, "❌ fails |\n\n… and 190 more", "What failed (200)"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("markdown: no %q in\n%s", want, md)
+		}
+	}
+	if text := r.Text(TextOptions{Width: 100}); !strings.Contains(text, "Failed (200, and 1 check that shows the same)") || !strings.Contains(text, "  … and 175 more") {
+		t.Error(text)
+	}
+}
+
+// TestBlamed: what says the same as a test with a check of its own is not shown beside it.
+func TestBlamed(t *testing.T) {
+	t.Parallel()
+	check := func(title, test string, kind Kind, reproduction Reproduction) Check {
+		return Check{Title: title, Test: test, Kind: kind, Result: ResultFail, Reproduction: reproduction, Support: Supported}
+	}
+	suite, plain := check("suite", "", KindTest, NotRun), check("plain", "", KindTest, Introduced)
+	one, kept := check("one", "one", KindTest, Introduced), check("kept", "", KindKept, Introduced)
+	build, pkg := check("build", "", KindBuild, Introduced), check("package", "package", KindTest, NotRun)
+	for _, tt := range []struct {
+		checks []Check
+		want   string
+	}{
+		{[]Check{suite, one, kept}, "one"},
+		{[]Check{suite}, "suite"},
+		{[]Check{plain, one}, "plain one"}, // no test with a check is a part of it
+		{[]Check{build, suite, pkg}, "build"},
+		{[]Check{plain, kept}, "plain kept"},
+	} {
+		var got []string
+		for _, c := range (&Report{Verdict: Fail, Checks: tt.checks}).blamed() {
+			got = append(got, c.Title)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestSides: a test that a side does not have passes no times there.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		base          string
+		reproduction  Reproduction
+		without, with string
+	}{
+		{"0/0", HeadOnly, "does not run", "❌ fails 5 of 5"},
+		{"0/5", Introduced, "✅ passes 5 of 5", "❌ fails 5 of 5"},
+		{"1/5", Introduced, "⚠ fails 1 of 5", "❌ fails 5 of 5"},
+		{"", Introduced, "✅ passes", "❌ fails 5 of 5"},
+	} {
+		r := Report{Statistics: []Statistic{{Test: "a", Head: "5/5", Base: tt.base}}}
+		if without, with := r.sides(Check{Test: "a", Reproduction: tt.reproduction}); without != tt.without || with != tt.with {
+			t.Errorf("base %q: %q and %q, want %q and %q", tt.base, without, with, tt.without, tt.with)
+		}
+	}
+}
+
+// TestIntended: only where a test failed does a change of tests say that the change means it.
+func TestIntended(t *testing.T) {
+	t.Parallel()
+	blames := func(kinds ...Kind) (out []Check) {
+		for _, k := range kinds {
+			out = append(out, Check{Kind: k, Result: ResultFail, Reproduction: Introduced})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		cs   []Check
+		want string
+	}{
+		{blames(KindBuild), ""},
+		{blames(KindBuild, KindTest), "Change the test"},
+		{blames(KindTest, KindAgent), "Change the test"},
+		{blames(KindAgent), "No test of the project says so"},
+		{blames(KindBuild, KindAgent), "No test of the project says so"},
+	} {
+		if got := intended(tt.cs); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("%v: %q, want %q", tt.cs, got, tt.want)
+		}
+	}
+}
