@@ -37,7 +37,9 @@ var ErrNothing = errors.New("no run was begun here")
 //     not introduced; an exit code that only branches print is hidden, and so in more ways that a
 //     shell has; what a check says of an output is not shown as printed; a command that was ended
 //     for a limit fails no test
-const Format = 8
+//   - 9 (since 2026-12-01): more forms of an agent's report are read; a failure that the log shows
+//     needs no quote; failing tests are counted beyond those that are listed
+const Format = 9
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {
