@@ -20,6 +20,8 @@ func TestActionBeforeARun(t *testing.T) {
 	}{
 		"configuration": {"version: 1\nfail_on: always\n", nil, "::error file=.github/ycbot.yml,line=2,"},
 		"input":         {"version: 1\n", map[string]string{"timeout": "soon"}, "input timeout"},
+		"check":         {"version: 1\n", map[string]string{"check": "ture"}, "input check"},
+		"config":        {"version: 1\n", map[string]string{"config": "../x.yml"}, "input config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +40,20 @@ func TestActionBeforeARun(t *testing.T) {
 				t.Errorf("check runs %+v", checks)
 			}
 		})
+	}
+}
+
+// What is wrong with the model and the token is said by the names of the inputs.
+func TestActionNamesInputs(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	for want, inputs := range map[string]map[string]string{
+		"input model is empty": {"agents": "review"},
+		"input github-token":   {"github_token": "ghs_unknown"},
+	} {
+		if s := h.step(t, "pull_request", h.opened(), inputs); s.code != 3 || !strings.Contains(s.log, want) || strings.Contains(s.log, "--help") || strings.Contains(s.log, "--model") {
+			t.Errorf("exit %d, want %q\n%s", s.code, want, s.log)
+		}
 	}
 }
 
