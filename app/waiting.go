@@ -340,6 +340,8 @@ func (w *Worker) endQueued(ctx context.Context, e queue.Entry) error {
 	defer cancel()
 	why := "Nothing was run for this request."
 	switch run, err := w.DB.RunOfJob(ctx, e.Job.ID); {
+	case err == nil && run.State == store.Skipped:
+		why = run.Why()
 	case err == nil && run.Reason != "":
 		why = "Nothing was run: " + run.Reason
 	case err != nil && !errors.Is(err, store.ErrNotFound):

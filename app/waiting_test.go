@@ -325,6 +325,29 @@ func TestWaitingEnds(t *testing.T) {
 	h.over(newer)
 }
 
+// What the check run of a job says that came to nothing is what people are to read, and not the code.
+func TestWaitingEndSaysWhy(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	h.busy()
+	closed := h.open()
+	h.enqueue(closed)
+	h.pass()
+	h.mu.Lock()
+	facts := h.facts[closed.Number]
+	facts.Closed = true
+	h.facts[closed.Number] = facts
+	h.mu.Unlock()
+	h.release <- struct{}{}
+	h.over(closed)
+	h.pass()
+	for _, r := range h.CheckRuns(sums) {
+		if said := r.Output.Title + "\n" + r.Output.Summary; r.HeadSHA == closed.HeadSHA && (r.Status != "completed" || strings.Contains(said, "closed:") || strings.Count(said, "Nothing was run: the pull request is closed") != 1) {
+			t.Errorf("it is %s and says\n%s", r.Status, said)
+		}
+	}
+}
+
 // Who may not ask touches no check run. For who may it is on the head of that time; where
 // the run is of another, that check run ends.
 func TestWaitingRequest(t *testing.T) {

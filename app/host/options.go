@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -69,6 +70,10 @@ func (o *Options) Read(getenv func(string) string) error {
 	errs = append(errs, o.Place(getenv), o.identify(getenv))
 	o.Addr = cmp.Or(o.Addr, getenv("YCBOT_ADDR"), "127.0.0.1:8080")
 	o.MetricsAddr = cmp.Or(o.MetricsAddr, getenv("YCBOT_METRICS_ADDR"))
+	errs = append(errs, address("YCBOT_ADDR", o.Addr))
+	if o.MetricsAddr != "" {
+		errs = append(errs, address("YCBOT_METRICS_ADDR", o.MetricsAddr))
+	}
 	o.PublicURL = cmp.Or(o.PublicURL, getenv("YCBOT_PUBLIC_URL"))
 	o.AgentsDir = cmp.Or(o.AgentsDir, getenv("YCBOT_AGENTS_DIR"))
 	o.GitHubURL = cmp.Or(o.GitHubURL, getenv("YCBOT_GITHUB_URL"), getenv("GITHUB_API_URL"))
@@ -103,6 +108,18 @@ func (o *Options) Read(getenv func(string) string) error {
 	}
 	errs = append(errs, o.allowed(getenv)) // in place of what the file says
 	return errors.Join(errs...)
+}
+
+// address says what keeps a text from being an address that can be listened on.
+func address(name, text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q: want HOST:PORT", name, text)
+	}
+	return nil
 }
 
 // Place reads where things are kept.

@@ -43,6 +43,9 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		}
 		p.First = template.URL(same.Encode()) //nolint:gosec // it was escaped
 	}
+	if p.Notice == "" {
+		p.Notice = p.Search.mistake()
+	}
 	if v.partial && p.Notice == "" {
 		p.Notice = "GitHub does not answer for some repositories: their runs are not shown now."
 	}

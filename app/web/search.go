@@ -155,6 +155,31 @@ func (s search) Words() string {
 	return "Runs " + strings.Join(words, ", ")
 }
 
+// mistake says which value of a search there cannot be, and which there are; empty: all can be.
+func (s search) mistake() string {
+	for _, t := range s.terms {
+		switch {
+		case t.kind == ofState && !slices.Contains(states(), store.RunState(t.value)):
+			return "There is no state “" + t.value + "”: there are " + listOf(states()) + "."
+		case t.kind == ofVerdict && !slices.Contains(verdicts(), report.Verdict(t.value)):
+			return "There is no verdict “" + t.value + "”: there are " + listOf(verdicts()) + "."
+		case t.kind == ofPull:
+			if n, err := strconv.Atoi(t.value); err != nil || n <= 0 {
+				return "“" + t.value + "” is no number of a pull request: write pr:12 or #12."
+			}
+		}
+	}
+	return ""
+}
+
+func listOf[T ~string](words []T) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
+}
+
 // Asked reports whether anything is looked for.
 func (s search) Asked() bool { return len(s.terms) > 0 }
 

@@ -43,6 +43,26 @@ func TestParseSearch(t *testing.T) {
 	}
 }
 
+// What cannot be is not looked for in silence: the page names what can.
+func TestSearchMistake(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"state:zzz":     "no state “zzz”: there are running, finished, failed, superseded, stopped and skipped.",
+		"verdict:maybe": "no verdict “MAYBE”: there are PASS, FAIL, PARTIAL and ERROR.",
+		"box pr:abc":    "“abc” is no number of a pull request",
+		"pr:0":          "“0” is no number",
+		"state:Running verdict:pass pr:#7 12 box state": "",
+	} {
+		if got := parseSearch(text).mistake(); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	w := newWorld(t)
+	if _, text := w.browser().get("/runs?q=state:zzz"); !strings.Contains(text, "There is no state “zzz”") {
+		t.Error(text)
+	}
+}
+
 // index stores what a run says of a test.
 func (w *world) index(id, test string, o store.Outcome) {
 	w.t.Helper()

@@ -37,6 +37,7 @@ func TestAppSettings(t *testing.T) {
 		{"blobs by the name of before", nil, append(whole[:3:3], "YCBOT_BLOBS=/srv/blobs"), []string{"YCBOT_BLOB_URL: want an address such as file:///"}},
 		{"retention", nil, append(whole[:3:3], "YCBOT_RETENTION=9"), []string{"YCBOT_RETENTION"}},
 		{"public URL", nil, append(whole[:3:3], "YCBOT_PUBLIC_URL=ycbot.example.com"), []string{"YCBOT_PUBLIC_URL"}},
+		{"addresses", nil, append(whole[:3:3], "YCBOT_ADDR=8080", "YCBOT_METRICS_ADDR=zzz"), []string{`YCBOT_ADDR "8080": want HOST:PORT`, `YCBOT_METRICS_ADDR "zzz": want HOST:PORT`}},
 		{"allowed", nil, append(whole[:3:3], "YCBOT_ALLOW_REPOS=acme", "YCBOT_ALLOW_INSTALLATIONS=x"), []string{`YCBOT_ALLOW_REPOS "acme"`, `YCBOT_ALLOW_INSTALLATIONS "x"`}},
 		{"no one works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
 		{"no workers", []string{"--workers", "0"}, whole, []string{"--workers 0"}},

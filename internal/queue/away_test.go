@@ -145,10 +145,25 @@ func TestFailsAtTheEnd(t *testing.T) {
 func TestRiverIsQuiet(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	l := slog.New(quiet{slog.NewTextHandler(&out, nil)}).With("a", "b").WithGroup("g")
+	l := slog.New(quiet{slog.NewTextHandler(&out, nil), func() bool { return false }}).With("a", "b").WithGroup("g")
 	l.Info("job counts")
 	l.Warn("no leader")
 	if got := out.String(); strings.Contains(got, "job counts") || !strings.Contains(got, "no leader") {
 		t.Errorf("logged: %s", got)
+	}
+}
+
+// That River's services stop is an error unless they were asked to.
+func TestQuietEnd(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	ends := false
+	l := slog.New(quiet{slog.NewTextHandler(&out, nil), func() bool { return ends }}).With("a", "b")
+	for _, ends = range []bool{false, true} {
+		l.Error("listener", "attempt", 14, "err", errors.New("service stopped"))
+		l.Error("listener", "err", errors.New("no connection"))
+	}
+	if got := out.String(); strings.Count(got, "service stopped") != 1 || strings.Count(got, "no connection") != 2 {
+		t.Errorf("it logs\n%s", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -116,7 +117,7 @@ func (e *driven[T]) open(driver riverdriver.Driver[T], q *Queue) (err error) {
 		FetchCooldown:        min(q.o.Poll, 5*time.Millisecond),
 		MaxAttempts:          unbounded,
 		RetryPolicy:          retry{q},
-		Logger:               slog.New(quiet{q.o.Log.Handler()}),
+		Logger:               slog.New(quiet{q.o.Log.Handler(), q.ends}),
 	}
 	if q.o.Workers > 0 {
 		config.Queues = map[string]river.QueueConfig{queueName: {MaxWorkers: q.o.Workers}}
@@ -167,8 +168,11 @@ func (r retry) NextRetry(j *rivertype.JobRow) time.Time {
 }
 
 // quiet logs what River says for information, such as its counts each minute, only where
-// all is logged.
-type quiet struct{ slog.Handler }
+// all is logged, and not that its services stop once they are asked to, which each of them calls an error.
+type quiet struct {
+	slog.Handler
+	ends func() bool
+}
 
 // Enabled implements [slog.Handler].
 func (h quiet) Enabled(ctx context.Context, level slog.Level) bool {
@@ -177,15 +181,37 @@ func (h quiet) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements [slog.Handler].
 func (h quiet) Handle(ctx context.Context, r slog.Record) error {
+	stopped := false
+	r.Attrs(func(a slog.Attr) bool {
+		err, ok := a.Value.Any().(error)
+		stopped = stopped || ok && strings.HasSuffix(err.Error(), "service stopped")
+		return !stopped
+	})
+	if stopped && h.ends() {
+		return nil
+	}
 	r.Level = quieter(r.Level)
 	return h.Handler.Handle(ctx, r)
 }
 
 // WithAttrs implements [slog.Handler].
-func (h quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{h.Handler.WithAttrs(attrs)} }
+func (h quiet) WithAttrs(attrs []slog.Attr) slog.Handler {
+	h.Handler = h.Handler.WithAttrs(attrs)
+	return h
+}
 
 // WithGroup implements [slog.Handler].
-func (h quiet) WithGroup(name string) slog.Handler { return quiet{h.Handler.WithGroup(name)} }
+func (h quiet) WithGroup(name string) slog.Handler {
+	h.Handler = h.Handler.WithGroup(name)
+	return h
+}
+
+// ends reports whether River was asked to stop.
+func (q *Queue) ends() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.draining
+}
 
 func quieter(level slog.Level) slog.Level {
 	if level == slog.LevelInfo {

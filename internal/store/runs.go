@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -40,13 +41,21 @@ type Run struct {
 	Actor        string
 	State        RunState
 	Verdict      string
-	Reason       string // why it is in its state, for people
+	Reason       string // why it is in its state; see Why
 	CostUSD      float64
 	Tokens       int64
 	Created      time.Time // when the row was made; zero: now
 	Started      time.Time
 	Ended        time.Time // zero: not yet
 	Untold       bool      // it ended, and nothing could be reported to GitHub
+}
+
+// Why is its Reason for people: that of a run that was skipped begins with a code.
+func (r Run) Why() string {
+	if _, text, ok := strings.Cut(r.Reason, ": "); ok && r.State == Skipped {
+		return text
+	}
+	return r.Reason
 }
 
 // A Limits bounds how much is done; 0 is no bound.
