@@ -114,7 +114,7 @@ func (o *Options) Read(getenv func(string) string) error {
 func address(name, text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %q: want HOST:PORT", name, text)

@@ -66,10 +66,10 @@ func TestStrangersLeavePlaces(t *testing.T) {
 		t.Cleanup(func() { _ = res.Body.Close() })
 		return res
 	}
-	if res := watch(w.browser()); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+	if res := watch(w.browser()); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" { //nolint:bodyclose // the cleanup closes it
 		t.Errorf("one stranger more gets %s", res.Status)
 	}
-	if res := watch(w.loggedIn("reader")); res.StatusCode != http.StatusOK {
+	if res := watch(w.loggedIn("reader")); res.StatusCode != http.StatusOK { //nolint:bodyclose // the cleanup closes it
 		t.Errorf("a person gets %s", res.Status)
 	}
 }

@@ -219,7 +219,7 @@ func isCommand(name string, words []string, sequence string) bool {
 }
 
 // renamed are second names of commands of npm.
-var renamed = map[string]string{"dist-tags": "dist-tag", "author": "owner", "verison": "version"}
+var renamed = map[string]string{"dist-tags": "dist-tag", "author": "owner", "verison": "version"} //nolint:misspell // npm takes it
 
 // pythonModule is what python runs by its option -m, which may stand in a group and have the name
 // in its word, and what comes behind it.
