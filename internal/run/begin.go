@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -211,9 +212,24 @@ func (r *Runner) settings(b *begun) rundir.Settings {
 		s.Agents = &rundir.AgentSettings{
 			Agents: m.Agents, Coordinator: m.Coordinator, MaxTokens: m.MaxTokens, MaxCostUSD: m.MaxCostUSD,
 			MaxIterations: m.MaxIterations, NoBackground: m.NoBackground, Mode: job.Mode, Exec: m.Exec, Effort: m.Effort, Flags: m.Flags,
+			Dir: r.agentsDir(job),
 		}
 	}
 	return s
+}
+
+// agentsDir is the folder of agents that a command which repeats the run can name: the user's
+// own or one of the base. That of a server is not where others are, and no one else's business.
+func (r *Runner) agentsDir(job Job) string {
+	if job.Trigger != "cli" {
+		return job.AgentsDir
+	}
+	for _, f := range r.Agents {
+		if f.Origin == agents.Operator {
+			return f.Path
+		}
+	}
+	return job.AgentsDir
 }
 
 // close closes the files of the run.

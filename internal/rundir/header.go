@@ -62,8 +62,8 @@ func (b Begun) command() string {
 		cmd += " --until first"
 	case !s.Model:
 		cmd += " --no-model"
-	case s.Agents != nil && len(s.Agents.Agents) > 0:
-		cmd += " --agents " + Quote(strings.Join(s.Agents.Agents, ","))
+	case s.Agents != nil:
+		cmd = strings.Join(append([]string{cmd}, s.Agents.chosen()...), " ")
 	}
 	return cmd
 }
@@ -111,30 +111,44 @@ func (b Begun) resume() string {
 	return strings.Join(words, " ")
 }
 
-// words are the flags that ask for the same of the agents; named says that the agents beside
-// verification are among them.
-func (a *AgentSettings) words(named bool) []string {
-	var words []string
-	add := func(set bool, flag, value string) {
-		if set {
-			words = append(words, flag)
-		}
-		if set && value != "" {
-			words = append(words, Quote(value))
-		}
+// A flags is words of a command line.
+type flags []string
+
+func (f *flags) add(set bool, flag, value string) {
+	if set {
+		*f = append(*f, flag)
 	}
+	if set && value != "" {
+		*f = append(*f, Quote(value))
+	}
+}
+
+// chosen are the flags that say which agents look at the change.
+func (a *AgentSettings) chosen() []string {
+	var words flags
+	words.add(len(a.Agents) > 0, "--agents", strings.Join(a.Agents, ","))
+	words.add(a.Dir != "", "--agents-dir", a.Dir)
+	words.add(a.Coordinator, "--coordinator", "")
+	return words
+}
+
+// words are the flags that ask for the same of the agents, but for which these are, unless
+// that is to be said, too.
+func (a *AgentSettings) words(which bool) []string {
+	var words flags
 	for _, word := range a.Flags {
 		words = append(words, Quote(word))
 	}
-	add(len(a.Flags) == 0, "--model", "NAME")
-	add(named && len(a.Agents) > 0, "--agents", strings.Join(a.Agents, ","))
-	add(a.Coordinator, "--coordinator", "")
-	add(a.NoBackground, "--no-background", "")
-	add(a.Mode != "" && a.Mode != "verify", "--mode", a.Mode)
-	add(a.Effort != "", "--effort", a.Effort)
-	add(a.MaxTokens != 0, "--max-tokens", strconv.Itoa(a.MaxTokens))
-	add(a.MaxCostUSD != 0, "--max-cost-usd", strconv.FormatFloat(a.MaxCostUSD, 'f', -1, 64))
-	add(a.MaxIterations != 0, "--max-iterations", strconv.Itoa(a.MaxIterations))
+	words.add(len(a.Flags) == 0, "--model", "NAME")
+	if which {
+		words = append(words, a.chosen()...)
+	}
+	words.add(a.NoBackground, "--no-background", "")
+	words.add(a.Mode != "" && a.Mode != "verify", "--mode", a.Mode)
+	words.add(a.Effort != "", "--effort", a.Effort)
+	words.add(a.MaxTokens != 0, "--max-tokens", strconv.Itoa(a.MaxTokens))
+	words.add(a.MaxCostUSD != 0, "--max-cost-usd", strconv.FormatFloat(a.MaxCostUSD, 'f', -1, 64))
+	words.add(a.MaxIterations != 0, "--max-iterations", strconv.Itoa(a.MaxIterations))
 	return words
 }
 

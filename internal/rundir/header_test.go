@@ -23,6 +23,13 @@ func TestCommand(t *testing.T) {
 		{local, Settings{First: true}, "ycbot run --base b1 --head h1 --until first"},
 		{local, Settings{Model: true}, "ycbot run --base b1 --head h1"},
 		{local, Settings{Model: true, Agents: &AgentSettings{Agents: []string{"a", "b"}}, Config: "my file"}, "ycbot run --base b1 --head h1 --config 'my file' --agents 'a,b'"},
+		{
+			local,
+			Settings{Model: true, Agents: &AgentSettings{Agents: []string{"struct"}, Dir: "my agents", Coordinator: true}},
+			"ycbot run --base b1 --head h1 --agents struct --agents-dir 'my agents' --coordinator",
+		},
+		{local, Settings{Model: true, Agents: &AgentSettings{Dir: "a"}}, "ycbot run --base b1 --head h1 --agents-dir a"},
+		{local, Settings{First: true, Agents: &AgentSettings{Dir: "a", Coordinator: true}}, "ycbot run --base b1 --head h1 --until first"},
 		{dirty, Settings{}, "ycbot run --dirty --base b1 --no-model"},
 		{pull, Settings{First: true, Config: "x.yml"}, "ycbot run --pr 7 --repo o/n --head h1 --until first"},
 	} {
@@ -44,7 +51,7 @@ func TestResume(t *testing.T) {
 	asked.Source.Change.Task = "fix [redacted]" // a text that is not the one that was given
 	asked.Settings.Network, asked.Settings.Sandbox.Tier, asked.Settings.Model, asked.Settings.Timeout = NetworkNone, sandbox.TierBasic, true, time.Hour
 	asked.Settings.Agents = &AgentSettings{
-		Agents: []string{"a"}, Flags: []string{"--provider", "openai", "--model", "gpt-5"}, Coordinator: true, NoBackground: true, Mode: "plan", Effort: "high",
+		Agents: []string{"a"}, Flags: []string{"--provider", "openai", "--model", "gpt-5"}, Coordinator: true, NoBackground: true, Mode: "plan", Effort: "high", Dir: "own",
 		MaxTokens: 9, MaxCostUSD: 0.5, MaxIterations: 3, Exec: "inspect",
 	}
 	first := asked
@@ -58,7 +65,7 @@ func TestResume(t *testing.T) {
 		want string
 	}{
 		{local, "ycbot run --base b1 --head h1 --no-model -C '/src/my calc' --task 'fix #12' --sandbox full --out ../out"},
-		{asked, "YCBOT_EXEC=inspect ycbot run --base b1 --head h1 --agents a -C '/src/my calc' --task-file FILE --provider openai --model gpt-5 --coordinator --no-background --mode plan" +
+		{asked, "YCBOT_EXEC=inspect ycbot run --base b1 --head h1 --agents a --agents-dir own --coordinator -C '/src/my calc' --task-file FILE --provider openai --model gpt-5 --no-background --mode plan" +
 			" --effort high --max-tokens 9 --max-cost-usd 0.5 --max-iterations 3 --timeout 1h0m0s --network none --sandbox basic --out ../out"},
 		{first, "ycbot run --base b1 --head h1 --until first -C '/src/my calc' --task-file FILE --model NAME --agents a --timeout 1h0m0s --network none --sandbox basic --out ../out"},
 		{pull, "ycbot run --pr 7 --repo o/n --head h1 --until first --config x.yml --task 'fix #12' --no-model --out ../out"},

@@ -88,6 +88,7 @@ type AgentSettings struct {
 	Effort string `json:"effort,omitempty"`
 
 	Flags []string `json:"flags,omitempty"` // that name the model
+	Dir   string   `json:"dir,omitempty"`   // of agents beside those of base and user, as it was named; empty: none, or of a server
 }
 
 // tiers from the weakest to the strongest.
