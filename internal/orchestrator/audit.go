@@ -61,7 +61,7 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 	for i, c := range checks {
 		claims[i] = Claim{c, audited[i]}
 		k := audit(c, audited[i])
-		k.Aside = i >= own
+		k.Aside, k.Before = i >= own, a.before(audited[i], c.Commands)
 		out.Checks = append(out.Checks, k)
 	}
 	return out, claims, nil

@@ -233,6 +233,42 @@ func (c Check) pasted() string {
 	return strings.TrimSpace(s)
 }
 
+// whole is the shell text of a check with what must be there first.
+func (c Check) whole() string {
+	if c.Before == "" || c.Command == "" {
+		return c.Command
+	}
+	return c.Before + "\n" + c.Command
+}
+
+// The longest shell text that stands among what to do.
+const (
+	mdSteps     = 25
+	mdStepRunes = 2500
+)
+
+// mdSeen says how to see a check fail. What an agent saw, it may have seen beside files and
+// processes of its own: a rerun has all of them.
+func (c Check) mdSeen() string {
+	s := "How it was run stands below."
+	ls := commandLines(c.whole())
+	switch cmd := c.pasted(); {
+	case c.Before == "" && cmd != "":
+		s = "To see it fail: " + mdCode(cmd, 400)
+	case c.Before != "" && len(ls) <= mdSteps && utf8.RuneCountInString(strings.Join(ls, "")) <= mdStepRunes:
+		fence := strings.TrimSuffix(mdFence("sh", ls), "\n")
+		s = "To see it fail:\n\n  " + strings.ReplaceAll(fence, "\n", "\n  ") + "\n"
+	}
+	if c.Kind != KindAgent || c.ID == "" {
+		return s
+	}
+	again := "With all that the agent had: " + mdCode("ycbot rerun DIR --check "+plain(c.ID), 60) + ", where DIR is the directory of this run."
+	if strings.HasSuffix(s, "\n") {
+		return s + "\n  " + again
+	}
+	return strings.TrimSuffix(s, ".") + ". " + again
+}
+
 var (
 	machine = pattern.New(` -timeout=\S+`)
 	harness = pattern.New(`\$\{?(?:RESULTS|RESULTS_DIR|REPORTER|UNITTEST|MINITEST)\b`)
@@ -269,11 +305,7 @@ func (r *Report) todo(cs []Check) []string {
 	case r.Verdict == Fail && r.givenUpAlone(cs):
 		item("%s", r.acceptance(again != ""))
 	case r.Verdict == Fail && failing:
-		if cmd := cs[0].pasted(); cmd != "" {
-			item("**Fix it.** To see it fail: %s", mdCode(cmd, 400))
-		} else {
-			item("**Fix it.** How it was run stands below.")
-		}
+		item("**Fix it.** %s", cs[0].mdSeen())
 		if advice := intended(cs); advice != "" {
 			item("**Is the new behaviour intended?** %s", advice)
 		}

@@ -107,3 +107,39 @@ func TestIntended(t *testing.T) {
 		}
 	}
 }
+
+// TestSeen: an agent's check is seen to fail with what the agent had around it.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	const rerun = "With all that the agent had: `ycbot rerun DIR --check C3`, where DIR is the directory of this run."
+	for _, tt := range []struct {
+		c    Check
+		want string
+	}{
+		{Check{Kind: KindTest, ID: "C3", Command: "go test"}, "To see it fail: `go test`"},
+		{Check{Kind: KindTest, ID: "C3"}, "How it was run stands below."},
+		{Check{Kind: KindAgent, ID: "C3", Command: "sh a.sh"}, "To see it fail: `sh a.sh`. " + rerun},
+		{Check{Kind: KindAgent, ID: "C3", Command: "a\nb"}, "How it was run stands below. " + rerun},
+		{
+			Check{Kind: KindAgent, ID: "C3", Before: "export PORT=1\nnode app.js &", Command: "curl :$PORT"},
+			"To see it fail:\n\n  ```sh\n  export PORT=1\n  node app.js &\n  curl :$PORT\n  ```\n\n  " + rerun,
+		},
+		{Check{Kind: KindAgent, ID: "C3", Before: strings.Repeat("x\n", mdSteps), Command: "y"}, "How it was run stands below. " + rerun},
+	} {
+		if got := tt.c.mdSeen(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	c := Check{Kind: KindAgent, ID: "C3", Title: "t", Result: ResultFail, Reproduction: Introduced, Support: Supported, Before: "node app.js &", Command: "curl"}
+	r := &Report{Schema: Schema, Verdict: Fail, Outcome: Completed, Phase: PhaseEnd, Trigger: "cli", Trust: "local", Checks: []Check{c}}
+	sarif, err := r.SARIF()
+	junit, err2 := r.JUnit()
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for name, text := range map[string]string{"SARIF": string(sarif), "JUnit": string(junit), "text": r.Text(TextOptions{})} {
+		if !strings.Contains(text, "node app.js &") {
+			t.Errorf("%s does not say how the server is started:\n%s", name, text)
+		}
+	}
+}

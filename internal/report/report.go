@@ -143,7 +143,8 @@ type Check struct {
 	Kind         Kind         `json:"kind"`
 	Result       Result       `json:"result"`
 	Command      string       `json:"command"`
-	Evidence     []string     `json:"evidence"` // ids of evidence.jsonl
+	Before       string       `json:"before,omitempty"` // of an agent's check: shell text that makes what the command found
+	Evidence     []string     `json:"evidence"`         // ids of evidence.jsonl
 	Support      Support      `json:"support"`
 	Reproduction Reproduction `json:"reproduction"`
 	Expected     string       `json:"expected"`
