@@ -90,7 +90,7 @@ func remarks(rep *report.Report) []remark {
 		}
 		out = append(out, remark{
 			level: level, title: report.Line(c.Title, 200), message: message(c.Title, lines),
-			details: strings.Join(report.Excerpt(c.Command), "\n"), output: c.Actual, test: tests[c.Test],
+			details: strings.Join(report.Excerpt(c.Whole()), "\n"), output: c.Actual, test: tests[c.Test],
 		})
 	}
 	for _, f := range rep.Findings {

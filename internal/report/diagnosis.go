@@ -233,8 +233,8 @@ func (c Check) pasted() string {
 	return strings.TrimSpace(s)
 }
 
-// whole is the shell text of a check with what must be there first.
-func (c Check) whole() string {
+// Whole is the shell text of a check with what must be there first.
+func (c Check) Whole() string {
 	if c.Before == "" || c.Command == "" {
 		return c.Command
 	}
@@ -251,7 +251,7 @@ const (
 // processes of its own: a rerun has all of them.
 func (c Check) mdSeen() string {
 	s := "How it was run stands below."
-	ls := commandLines(c.whole())
+	ls := commandLines(c.Whole())
 	switch cmd := c.pasted(); {
 	case c.Before == "" && cmd != "":
 		s = "To see it fail: " + mdCode(cmd, 400)

@@ -94,7 +94,7 @@ func (c Check) account() []string {
 	if ls := outputEnds.excerpt(outputLines(c.Actual), c.spill()); len(ls) > 0 {
 		out = append(append(out, "actual:"), indented(ls)...)
 	}
-	if ls := commandLines(c.whole()); len(ls) > 0 {
+	if ls := commandLines(c.Whole()); len(ls) > 0 {
 		out = append(append(out, "command:"), indented(ls)...)
 	}
 	return append(out, "evidence: "+orNone(ids(c.Evidence))+" ("+c.support()+")")

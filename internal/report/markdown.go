@@ -259,7 +259,7 @@ func (r *Report) mdOpen(c Check) string {
 	if c.Expected != "" {
 		fmt.Fprintf(&b, "\nExpected: %s\n", mdText(c.Expected, mdLong))
 	}
-	for _, block := range []string{mdCommand(c.whole()), mdOutput(c.Actual, c.spill(), outputEnds)} {
+	for _, block := range []string{mdCommand(c.Whole()), mdOutput(c.Actual, c.spill(), outputEnds)} {
 		if block != "" {
 			b.WriteString("\n" + block)
 		}

@@ -131,7 +131,7 @@ func (c Check) sarif() sarifResult {
 		Level: level, Message: sarifText(lines...), Locations: []sarifLocation{sarifPlace("", 0)},
 		Properties: sarifResultProperties{
 			CheckID: plain(c.ID), Kind: c.Kind, Support: c.Support, Reproduction: c.Reproduction,
-			Evidence: mapped(c.Evidence, plain), Command: shown(c.whole()),
+			Evidence: mapped(c.Evidence, plain), Command: shown(c.Whole()),
 		},
 	}
 }

@@ -71,7 +71,7 @@ func (p *page) open(c Check, dir string) {
 	if c.Expected != "" {
 		p.wrap(8, none, "expected: "+clip(plain(c.Expected), 1000))
 	}
-	p.command(8, c.whole())
+	p.command(8, c.Whole())
 	from := c.spill()
 	if from != "" && dir != "" {
 		from = filepath.Join(dir, filepath.FromSlash(from))
