@@ -8,7 +8,7 @@ import (
 )
 
 // Strangers leave places to people who logged in, one address leaves some to other strangers, and places are given back.
-func TestPlaces(t *testing.T) {
+func TestPlacesOfWatchers(t *testing.T) {
 	t.Parallel()
 	var p places
 	take := func(n int, stranger bool, from netip.Addr) (releases []func()) {
