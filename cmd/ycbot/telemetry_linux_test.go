@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -110,11 +111,16 @@ func (h *installed) scrape(t *testing.T) string {
 func TestAppLog(t *testing.T) {
 	t.Parallel()
 	h := newInstalled(t)
-	cmd := realProgram(t, h.home, "app", "serve", "--addr", "127.0.0.1:99999", "--data", t.TempDir(), "--sandbox", "none")
+	other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	cmd := realProgram(t, h.home, "app", "serve", "--addr", other.Addr().String(), "--data", t.TempDir(), "--sandbox", "none")
 	cmd.Env = append(cmd.Env, "YCBOT_DEBUG=1", "YCBOT_APP_ID=77", "YCBOT_APP_PRIVATE_KEY="+string(h.app.Key), "YCBOT_WEBHOOK_SECRET="+hookSecret)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
-		t.Fatal("it listens on a port that there is not")
+		t.Fatal("it listens on a port that another has")
 	}
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	last := lines[len(lines)-1]

@@ -79,8 +79,10 @@ type remark struct {
 func remarks(rep *report.Report) []remark {
 	var out []remark
 	tests := testFiles(rep)
+	shown := slices.ContainsFunc(rep.Checks, func(c report.Check) bool { return c.Kind == report.KindTest && c.Blames() })
 	for _, c := range rep.Checks {
-		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting || c.Advises() {
+		suite := c.Kind == report.KindTest && c.Reproduction == report.NotRun // its tests have checks of their own
+		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting || c.Advises() || suite && shown {
 			continue
 		}
 		lines := report.Excerpt(c.Actual)
