@@ -196,7 +196,7 @@ func (c *checker) evaluates(name, text string, depth int) {
 
 // substituted looks into the commands in a text which bash expands like a here-document.
 func (c *checker) substituted(text string, depth int) {
-	c.literal(": <<YCBOT_TEXT\n"+text+"\nYCBOT_TEXT\n", depth)
+	c.literal(": <<END_OF_TEXT\n"+text+"\nEND_OF_TEXT\n", depth)
 }
 
 // grouped are the values of a short option of bash's builtins, in its word or in the next.
