@@ -157,7 +157,7 @@ func (w *Worker) gone(ctx context.Context, j job.Job) (job.Job, error) {
 	for _, repo := range losing.Gone {
 		_, installation, err := w.Installed(asking, repo)
 		if ctx.Err() != nil {
-			return j, err
+			return j, ctx.Err()
 		}
 		if err != nil {
 			w.Log.WarnContext(ctx, "GitHub does not say whether a repository is back: its runs are ended", "gone", repo.FullName(), "error", err)

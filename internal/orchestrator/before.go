@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -74,9 +75,14 @@ func writes(command, named string) bool {
 		var b strings.Builder
 		if err := syntax.NewPrinter().Print(&b, r.Word); err == nil {
 			name := path.Base(strings.Trim(b.String(), `"'`))
-			found = found || strings.Contains(named, name) && strings.Trim(name, ".&-0123456789") != "" && name != "null"
+			found = found || slices.Contains(strings.FieldsFunc(named, betweenNames), name) && strings.Trim(name, ".&-0123456789") != "" && name != "null"
 		}
 		return !found
 	})
 	return found
+}
+
+// betweenNames says whether r stands beside the names of files in a command, and in none.
+func betweenNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
 }

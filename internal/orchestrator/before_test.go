@@ -39,6 +39,7 @@ func TestBefore(t *testing.T) {
 			"export TMPDIR=$(mktemp -d)\necho 1 > \"$TMPDIR/probe.sh\"",
 		},
 		{"a file of the tree", []evidence.Record{ran("E2", "a", "echo 1 > zz_probe.sh"), ran("E9", "a", "sh zz_probe.sh")}, "echo 1 > zz_probe.sh"},
+		{"a name within another", []evidence.Record{ran("E2", "a", "ls > s"), ran("E9", "a", "sh zz_probe.sh")}, ""},
 		{"of another agent", []evidence.Record{ran("E2", "b", "echo 1 > zz_probe.sh"), ran("E9", "a", "sh zz_probe.sh")}, ""},
 		{"written afterwards", []evidence.Record{ran("E9", "a", "sh zz_probe.sh"), ran("E10", "a", "echo 1 > zz_probe.sh")}, ""},
 		{"no file", []evidence.Record{ran("E2", "a", "ls 2>&1 >/dev/null"), ran("E9", "a", "cat /dev/null 2>&1")}, ""},

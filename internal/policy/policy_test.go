@@ -137,7 +137,7 @@ func TestCheckShellLetsPass(t *testing.T) {
 		"env ./halt",
 		"bin/init 6",
 		"../tools/su x",
-		"/work/head/bin/reboot",
+		"/src/head/bin/reboot",
 		"rm --rec -f build",
 		"xargs -a list ls",
 		"init --help",

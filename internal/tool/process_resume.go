@@ -28,7 +28,9 @@ func (p *Processes) noted(h *heldProcess) error {
 		return nil
 	}
 	b := h.beside
-	b.Inputs = h.held.Inputs()
+	if h.held != nil {
+		b.Inputs = h.held.Inputs()
+	}
 	return p.keep(Holding{h.id, b, h.stopped})
 }
 
@@ -49,9 +51,12 @@ func (p *Processes) resume(ctx context.Context) error {
 		}
 		h.stopped = true
 		if h.held != nil {
-			if _, _, _, err := p.end(ctx, h); err != nil {
-				return fmt.Errorf("%s: %w", h.id, err)
-			}
+			_, _, _, err = p.end(ctx, h)
+		} else {
+			err = p.noted(h)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.id, err)
 		}
 		return Badf("%s (%s) ended with the program that held it, and could not be started again: %s. Nothing was run; start it with start_process if you need it", h.id, clip(h.beside.Command, 200), why)
 	}
@@ -60,7 +65,7 @@ func (p *Processes) resume(ctx context.Context) error {
 
 // again starts one of them, or says why that cannot be.
 func (p *Processes) again(ctx context.Context, h *heldProcess) (why string, err error) {
-	if slices.ContainsFunc(append(h.beside.Inputs, evidence.Input{Text: h.beside.Command}), func(in evidence.Input) bool { return strings.Contains(in.Text, redact.Mark) }) {
+	if strings.Contains(h.beside.Command, redact.Mark) || slices.ContainsFunc(h.beside.Inputs, func(in evidence.Input) bool { return strings.Contains(in.Text, redact.Mark) }) {
 		return "its command or input had a secret in it, which is not kept", nil
 	}
 	if err := p.open(ctx); err != nil {
