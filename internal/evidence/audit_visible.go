@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/ycbot/ycbot/internal/report"
 )
 
 // Visible is s as a model and the audit see it: without colours, valid UTF-8,
@@ -28,17 +30,11 @@ func Visible(s string) string {
 // hiddenRune reports whether a reader would not see r. The variation selector
 // that merely colours an emoji is let through.
 func hiddenRune(r rune) bool {
-	switch {
-	case r == '\n', r == '\t', r == '\r', r == '\ufe0f':
+	switch r {
+	case '\n', '\t', '\r', '\ufe0f':
 		return false
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Noncharacter_Code_Point):
-		return true
-	case r >= 0xe0000 && r <= 0xe0fff, r >= 0xfe00 && r <= 0xfe0f:
-		return true
-	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x034f, r == 0x17b4, r == 0x17b5, r == 0x180b, r == 0x180c, r == 0x180d:
-		return true
 	}
-	return false
+	return unicode.In(r, unicode.Cc, unicode.Co) || report.Hidden(r)
 }
 
 // Fence puts a text that someone else wrote into a Markdown code fence that is longer

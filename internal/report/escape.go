@@ -22,12 +22,12 @@ var ansi = pattern.New(
 		"|\x1b[ -/]*[0-~]",
 )
 
-// hidden says whether r is invisible or changes how its neighbours are shown:
+// Hidden says whether r is invisible or changes how its neighbours are shown:
 // bidirectional controls, zero-width and tag characters, variation selectors,
 // line and paragraph separators, letters and symbols that have no ink, such as the
 // fillers of Hangul and the blank of Braille, and what is no character at all, such as
 // U+FFFE, some of which XML has no way to write.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	return r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
@@ -48,7 +48,7 @@ func visible(s string, control func(rune) string) string {
 		switch {
 		case unicode.IsControl(r):
 			b.WriteString(control(r))
-		case hidden(r):
+		case Hidden(r):
 			b.WriteString(escaped(r))
 		default:
 			b.WriteRune(r)

@@ -125,7 +125,7 @@ func fill(v reflect.Value, s string, n int) {
 
 // unprintable characters are nowhere in a rendering.
 func unprintable(r rune) bool {
-	return r != '\n' && unicode.IsControl(r) || hidden(r)
+	return r != '\n' && unicode.IsControl(r) || Hidden(r)
 }
 
 // ours matches what the text rendering itself begins in the first column.

@@ -200,7 +200,7 @@ func escapeHidden(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for _, r := range string(b) {
 		switch {
-		case r == '\n' || !unicode.IsControl(r) && !hidden(r):
+		case r == '\n' || !unicode.IsControl(r) && !Hidden(r):
 			out = append(out, string(r)...)
 		case r > 0xFFFF:
 			hi, lo := utf16.EncodeRune(r)
