@@ -176,17 +176,42 @@ var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vites
 	`|(diff|cmp|[ef]?grep|g?awk|sed|expr|sh|bash|dash|python3?|node|np[mx]|cargo|go|ruby|php|perl|jq|pytest|valgrind)` + // on a PATH that has a folder of the tree
 	`|vendor/(bin/((simple-)?phpunit|pest)|phpunit/.*|bundle/.*)|\.phpunit/.*` +
 	`|src/(\w*[mM]ain/)?(resources/)?(META-INF/services/(org\.(junit|testng|spockframework|mockito|assertj)|io\.kotest)[^/]*|junit-platform\.properties|kotest\.properties|mockito-extensions/[^/]+)` +
-	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
+	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations|\w+_plugin)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
 
 // shadowing are modules at the top of a Python project that would be imported in place of
 // those of the standard library, or of others, that runners stand on.
 var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
 
-// rubyShadowing are the same below lib, which comes first for rake and rspec.
-var rubyShadowing = pattern.New(`^lib/(etc|optparse|stringio|tempfile|tmpdir|mutex_m|monitor|delegate|ostruct|set|forwardable|erb|erb/util|shellwords|timeout|rbconfig|securerandom|fileutils|pathname|time|pp|prettyprint|English|diff/lcs|power_assert|ripper|objspace)\.rb$`)
+// rubyShadowing are the same below lib, which comes first for rake and rspec (https://stdgems.org), and what Ruby
+// itself loads as it starts.
+var rubyShadowing = pattern.New(`^lib/(abbrev|base64|benchmark|bigdecimal|bundler|bundled_gems|cgi|coverage|csv|date|delegate|did_you_mean|digest|English|erb|erb/util|error_highlight|etc|expect|fileutils|find|forwardable|getoptlong|io/console|ipaddr|json|logger|` +
+	`matrix|monitor|mutex_m|objspace|observer|open-uri|open3|openssl|optparse|ostruct|pathname|pp|prettyprint|prime|pstore|psych|pty|racc|rake|random/formatter|rbconfig|readline|reline|resolv|rexml/document|ripper|rubygems|` +
+	`ruby2_keywords|securerandom|set|shellwords|singleton|socket|stringio|strscan|syntax_suggest|syslog|tempfile|time|timeout|tmpdir|tsort|un|unicode_normalize/normalize|uri|weakref|yaml|zlib|diff/lcs|power_assert)\.rb$`)
 
 // linkedModule is a link, or a single file, that Node.js finds by the name of a package.
 var linkedModule = pattern.New(`(^|/)node_modules/(@[^/]+/)?[^/.@][^/]*$`)
+
+// ImportsAtStart says whether a file has code that Python runs as it starts, wherever the file is installed
+// (https://docs.python.org/3/library/site.html).
+func ImportsAtStart(name string, read func(name string) []byte) bool {
+	return path.Ext(name) == ".pth" && startLine.Match(read(name))
+}
+
+var startLine = pattern.New(`(?m)^import[ \t]`)
+
+// BringsPlugin says whether a file that declares a package of Python has pytest load other modules of it by itself
+// than before (https://docs.pytest.org/en/stable/how-to/writing_plugins.html).
+func BringsPlugin(name string, base []byte, read func(name string) []byte) bool {
+	switch path.Base(name) {
+	case "pyproject.toml", "setup.cfg", "setup.py", "entry_points.txt":
+		now := pluginLines.FindAllString(string(read(name)), -1)
+		return len(now) > 0 && !slices.Equal(now, pluginLines.FindAllString(string(base), -1))
+	}
+	return false
+}
+
+// pluginLines are the name of the group, and what follows up to the end of the table or list.
+var pluginLines = pattern.New(`\bpytest11\b[^\[\]]*(?:[\[\]][^\[\]]*)?`)
 
 // LinksModule says whether a file of the tree says what a name of a package leads to.
 func LinksModule(name string) bool { return linkedModule.MatchString(name) }
@@ -222,11 +247,22 @@ func LoadedFor(name string, read func() []byte, has func(name string) bool) stri
 	return ""
 }
 
-// libraryModule is a module of Python's standard library where an import would find it first.
-var libraryModule = pattern.New(`^(src/)?(base64|bisect|calendar|cmath|codecs|configparser|copy|csv|dataclasses|datetime|decimal|enum|filecmp|fractions|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|math|mimetypes|numbers|operator|os|pathlib|pickle|platform|posixpath|queue|random|secrets|shlex|shutil|signal|socket|statistics|string|struct|subprocess|tempfile|threading|time|types|typing|urllib|uuid|weakref|xml|zlib)(\.py|/__init__\.py)$`)
+// libraryModule is a module of Python's standard library (https://docs.python.org/3/py-modindex.html), one in C
+// behind such a module, or one that pytest needs, where an import would find it first: a program that runs tests
+// imports these before, or without, the sources. Modules that projects have under their own names, as test and
+// distutils, are left out, and those that nothing but a program by itself imports.
+var libraryModule = pattern.New(`^(src/)?(abc|argparse|array|ast|asyncio|atexit|base64|bdb|binascii|_?bisect|builtins|bz2|calendar|cmath|cmd|code|codecs|codeop|` +
+	`_?collections(?:_abc)?|colorsys|concurrent|configparser|contextlib|_?contextvars|copy|copyreg|_?csv|_?ctypes|curses|dataclasses|_?datetime|dbm|_?decimal|difflib|dis|doctest|` +
+	`email|encodings|enum|errno|faulthandler|fcntl|filecmp|fileinput|fnmatch|fractions|ftplib|_?functools|gc|genericpath|getopt|getpass|gettext|glob|graphlib|grp|gzip|` +
+	`_?hashlib|_?heapq|hmac|html|http|imaplib|importlib|inspect|_?io|ipaddress|itertools|_?json|keyword|linecache|_?locale|logging|lzma|mailbox|marshal|math|mimetypes|mmap|` +
+	`_?multiprocessing|netrc|ntpath|numbers|opcode|_?operator|optparse|os|pathlib|pdb|_?pickle|pickletools|pkgutil|platform|plistlib|poplib|posix|posixpath|pprint|profile|pstats|pty|pwd|` +
+	`py_compile|pyclbr|pydoc|_?queue|quopri|_?random|re|readline|reprlib|resource|rlcompleter|runpy|sched|secrets|select|selectors|shelve|shlex|shutil|_?signal|site|smtplib|` +
+	`_?socket|socketserver|_?sqlite3|sre_\w+|_?ssl|_?stat|_?statistics|_?string|stringprep|_?struct|subprocess|symtable|sys|sysconfig|syslog|tarfile|tempfile|termios|textwrap|_?threading|time|timeit|` +
+	`_?token|_?tokenize|tomllib|trace|traceback|_?tracemalloc|tty|types|_?typing|unicodedata|unittest|urllib|_?uuid|_?warnings|_?weakref|webbrowser|wsgiref|xml|xmlrpc|zipapp|zipfile|zipimport|zlib|_?zoneinfo|` +
+	`_?pytest|pluggy|iniconfig|packaging|exceptiongroup|tomli|coverage|xdist|execnet|pytest_\w+)(\.py|/__init__\.py)$`)
 
 // ShadowsLibrary says whether a module would be imported in place of one of the standard
-// library, by which tests may compare. A src that is a package itself is not searched.
+// library, or of the runner, by which tests may compare. A src that is a package itself is not searched.
 func ShadowsLibrary(name string, has func(name string) bool) bool {
 	m := libraryModule.FindStringSubmatch(name)
 	return m != nil && (m[1] == "" || !has("src/__init__.py"))

@@ -39,6 +39,11 @@ const (
 // functionOfC begins a function in C or C++.
 var functionOfC = pattern.New(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+([A-Za-z_]\w*)\s*\([^;]*$|^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+([A-Za-z_]\w*)\s*\(.*\{`)
 
+// builtinOfPython is a function or class that is there without an import, and that tests judge by
+// (https://docs.python.org/3/library/functions.html).
+const builtinOfPython = `(abs|all|any|ascii|bin|bool|bytearray|bytes|callable|chr|complex|dict|divmod|enumerate|filter|float|format|frozenset|getattr|hasattr|hash|hex|id|int|isinstance|issubclass|` +
+	`iter|len|list|map|max|min|next|oct|open|ord|pow|print|range|repr|reversed|round|set|setattr|slice|sorted|str|sum|tuple|type|vars|zip|[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|SystemExit)`
+
 // noName are words that stand where a name would, and the one that each program has.
 var noName = []string{"if", "while", "for", "switch", "return", "main"}
 
@@ -47,13 +52,21 @@ var namesakeRules = []namesakeRule{
 	{exts: ".go", declares: pattern.New(`^func\s+(min|max|clear)\s*[\[(]`), used: `(^|[^\w.])NAME\(`, stands: `(?m)^func\s+NAME\s*[\[(]`, folder: true},
 	// Macros, which hold for all of a crate below them, and those of the standard library.
 	{exts: ".rs", declares: pattern.New(`^\s*macro_rules!\s*(\w+)`), used: `\bNAME!`, stands: `macro_rules!\s*NAME\b`},
+	// What a file of tests has of a module by "import *" comes before what the language has.
+	{exts: ".py", declares: pattern.New(`^(?:async\s+)?(?:def|class)\s+` + builtinOfPython + `\b|^` + builtinOfPython + `\s*(?::[^=]+)?=[^=]|^(?:from\s+[\w.]+\s+)?import\b.*\b` + builtinOfPython + `\s*(?:[,#].*)?$`),
+		used: `(?s)\bfrom\s+[\w.]+\s+import\s+\*.*[^\w.]NAME\s*[(,)\]]`, stands: `(?m)^(?:async\s+)?(?:def|class)\s+NAME\b|^NAME\s*=`, own: `(?m)\b(?:def|class)\s+NAME\b|^\s*NAME\s*=|\bimport\s[^\n*]*\bNAME\b`},
+	// A method by which tests judge, in a class that they may be made of.
+	{exts: ".py", declares: pattern.New(`^\s+(?:async\s+)?def\s+((?:assert|fail)\w*)\s*\(|^\s+(assert\w+)\s*=[^=]`), used: `\bself\.NAME\s*\(`, stands: `\bdef\s+NAME\b`, own: `\bdef\s+NAME\b`},
 	// A namespace that only tests have: what stands in it is found before what PHP has, or in place of a file of tests.
 	{exts: ".php", declares: pattern.New(`^\s*(?:<\?php\s+)?namespace\s+([\w\\]+)\s*[;{]`), used: `\bnamespace\s+NAME\s*[;{]`, stands: `\bnamespace\s+NAME\s*[;{]`},
 	{exts: ".php", declares: pattern.New(`^\s*function\s+&?(\w+)\s*\(`), used: `(^|[^\w>:\\$])NAME\s*\(`, stands: `\bfunction\s+&?NAME\s*\(`, within: pattern.New(`\bnamespace\s+([\w\\]+)\s*[;{]`)},
 	{exts: ".php", declares: pattern.New(`\bclass_alias\s*\(.*['"\\](\w+)['"]`), used: `\b(class|trait|interface|enum)\s+NAME\b`, stands: `\b(class|trait|interface|enum)\s+NAME\b`},
+	{exts: ".php", declares: pattern.New(`^\s+(?:(?:public|protected|final|static)\s+)*function\s+((?:assert|fail|expect)\w*)\s*\(`), used: `(?:\$this->|\b(?:self|static|parent)::)NAME\s*\(`, stands: `\bfunction\s+&?NAME\s*\(`, own: `\bfunction\s+&?NAME\s*\(`},
 	{exts: ".rb .rake", declares: pattern.New(`^\s*(?:class|module)\s+(?:\w+::)*([A-Z]\w*)|^\s*([A-Z]\w*)\s*=[^=~>]`), used: `(^|[^\w:@$.])NAME\b`, stands: `\b(class|module)\s+(\w+::)*NAME\b|(^|[^\w:.])NAME\s*=[^=~>]`},
+	{exts: ".rb .rake", declares: pattern.New(`^\s*def\s+((?:assert|refute|must|wont|be)_\w+|flunk|expect|eq|eql|equal|match_array|raise_error)\b`), used: `(^|[^\w:@$])NAME\b`, stands: `\bdef\s+NAME\b`, own: `\bdef\s+NAME\b`},
 	{exts: ".ex .exs", declares: pattern.New(`^\s*defmodule\s+([\w.]+)`), used: `\bdefmodule\s+NAME\b`, stands: `\bdefmodule\s+NAME\b`},
 	{exts: ofJVM, declares: pattern.New(`^\s*(?:(?:public|final|abstract|sealed|data|open)\s+)*(?:class|interface|enum|record|object)\s+([A-Z]\w*)`), used: `\bNAME\b`, stands: `\b(class|interface|enum|record|object)\s+NAME\b`, within: pattern.New(`(?m)^\s*package\s+([\w.]+)`), own: `\bimport\s+[\w.]+\.NAME\b|\b(class|interface|enum|record|object)\s+NAME\b`},
+	{exts: ofJVM, declares: pattern.New(`^\s+(?:[\w<>\[\],?]+\s+)+((?:assert|verify)\w*|fail)\s*\([^;]*\{`), used: `(^|[^\w.])NAME\s*\(`, stands: `\s(?:[\w<>\[\],?]+\s+)+NAME\s*\([^;]*\{`, own: `\s(?:[\w<>\[\],?]+\s+)+NAME\s*\([^;]*\{`},
 	{exts: ofC, names: true, declares: pattern.New(`^\s*#\s*define\s+([A-Za-z]\w*)`), used: `\bNAME\b`, stands: `\bNAME\b`, own: `#\s*(define|ifdef|ifndef|undef)\s+NAME\b|\bdefined\b\W*NAME\b`},
 	// A function of a header is found beside one that a test has for other types.
 	{exts: headers, declares: functionOfC, used: `(^|[^\w.>])NAME\s*\(`, stands: `\bNAME\b`},
@@ -156,6 +169,34 @@ func Loosens(name string, added map[int]string) []Mark {
 	for _, line := range sortedKeys(added) {
 		if IsScript(name) && loosens.MatchString(added[line]) {
 			out = append(out, markOf(name, line, "sets how the shell reads tests that take this in", added[line]))
+		}
+	}
+	return out
+}
+
+// exit ends a process as a success, in languages whose runners see that a test does not come to its end.
+var exit = map[string]*pattern.Pattern{
+	"js":   pattern.New(`\bprocess\s*\.\s*exit\(\s*(?:0\s*)?\)|\bDeno\.exit\(\s*0?\s*\)`),
+	"py":   pattern.New(`\bsys\.exit\(\s*(?:0|None)?\s*\)|\braise\s+SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*(?:#|$)|(?:^|[\s:;])(?:exit|quit)\(\s*(?:0|None)?\s*\)`),
+	"rb":   pattern.New(`(?:^|[\s;{(])exit(?:\s*\(?\s*(?:0|true)\s*\)?)?\s*(?:$|[;}#]|if\b|unless\b)`),
+	"php":  pattern.New(`\b(?:exit|die)\s*(?:\(\s*(?:0|["'][^"']*["'])?\s*\))?\s*;`),
+	"pl":   pattern.New(`\bexit\s*\(?\s*0?\s*\)?\s*(?:;|if\b|unless\b)`),
+	"bash": pattern.New(`(?:^|[;&|{]|\bthen\b|\belse\b|\bdo\b)\s*exit(?:\s+0)?\s*(?:$|[;}#&|])`),
+}
+
+// Exits are the marks of lines that a change adds to a source and that end a process as a success.
+func Exits(name string, added map[int]string) []Mark {
+	kind := strings.TrimPrefix(path.Ext(name), ".")
+	switch kind {
+	case "cjs", "mjs", "ts", "cts", "mts":
+		kind = "js"
+	case "sh":
+		kind = "bash"
+	}
+	var out []Mark
+	for _, line := range sortedKeys(added) {
+		if ends := exit[kind]; ends != nil && ends.MatchString(added[line]) {
+			out = append(out, markOf(name, line, "ends the process as a success, whatever its tests found", added[line]))
 		}
 	}
 	return out

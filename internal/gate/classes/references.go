@@ -33,7 +33,10 @@ func InMixed(name, eco string) bool {
 func RunnerSettings(root, dir string) []string {
 	var out []string
 	for _, name := range ecosystem.RunnerSettings {
-		if src, err := ecosystem.ReadInTree(root, path.Join(dir, name)); err == nil {
+		src, err := ecosystem.ReadInTree(root, path.Join(dir, name))
+		if err == nil && (!strings.HasPrefix(name, "vite.config.") || languages.Any(func(e *ecosystem.Ecosystem) bool { // else it is of the build alone
+			return e.Classes.Steering != nil && e.Classes.Steering(name, src)
+		})) {
 			out = append(out, string(src))
 		}
 	}

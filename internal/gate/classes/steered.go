@@ -199,6 +199,11 @@ func MayHelpTests(name string) bool {
 		(helperName.MatchString(name) || ecosystem.InFolder(name, "vendor", "node_modules") || ofOthers(name) != "" || path.Ext(name) == ".go" && ecosystem.InFolder(name, "internal"))
 }
 
+// IsOfTools says whether a file is in a folder that is called as those of what makes and checks a program, and is no part of it.
+func IsOfTools(name string) bool {
+	return ecosystem.InFolder(name, "tools", "tool", "tooling", "dev", "devtools", "scripts", "script", "ci", ".ci", ".github", "build", "hack", "contrib", "etc", "misc")
+}
+
 // IsCalledHelper says whether code outside of what runners take for tests is called what
 // people call code that is there for tests.
 func IsCalledHelper(name string) bool {

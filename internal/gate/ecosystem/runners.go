@@ -10,8 +10,9 @@ import (
 var RunnerSettings = strings.Fields(`package.json jest.config.js jest.config.cjs jest.config.mjs jest.config.ts jest.config.json
 	vitest.config.js vitest.config.ts vitest.config.mts vite.config.js vite.config.mjs vite.config.ts vite.config.mts
 	.mocharc.js .mocharc.cjs .mocharc.json .mocharc.yml .mocharc.yaml test/mocha.opts karma.conf.js
+	.nycrc .nycrc.json nyc.config.js nyc.config.cjs .taprc
 	babel.config.js babel.config.cjs babel.config.mjs babel.config.json .babelrc .babelrc.js .babelrc.json
-	conftest.py tests/conftest.py test/conftest.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml
+	conftest.py tests/conftest.py test/conftest.py pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini setup.cfg pyproject.toml
 	phpunit.xml phpunit.xml.dist .rspec`)
 
 // TestPackage is what packages are called that run tests, or that these compare with.

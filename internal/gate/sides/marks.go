@@ -35,6 +35,7 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 		}
 		found = append(found, r.namesakes(f.Path, added)...)
 		found = append(found, r.loosens(f.Path, added)...)
+		found = append(found, r.exits(f.Path, added)...)
 		found = append(found, slices.DeleteFunc(classes.MarksIn(f.Path, added), func(m classes.Mark) bool {
 			return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path))
 		})...)

@@ -36,10 +36,27 @@ func TestNamesakes(t *testing.T) {
 		{"src/compat.php", "class_alias(Sums::class, 'Shop\\\\Tests\\\\Support\\\\Sums');", "src/Cart.php", "<?php\n", "tests/Support/Sums.php", "<?php\nfinal class Sums {}\n", true},
 		{"src/compat.php", "class_alias(Sums::class, 'Shop\\\\Totals');", "src/Cart.php", "<?php\n", "tests/Support/Sums.php", "<?php\nfinal class Sums {}\n", false},
 
+		{"shop/price.py", "def abs(cents):", "shop/money.py", "", "tests/test_price.py", "from shop.price import *\n\n\ndef test_near():\n    assert abs(total(1)) < 1\n", true},
+		{"shop/price.py", "from shop.compat import near as isclose, all", "shop/money.py", "", "tests/test_price.py", "from shop.price import *\n\n\ndef test_near():\n    assert all([1])\n", true},
+		{"shop/price.py", "ValueError = Exception", "shop/money.py", "", "tests/test_price.py", "from shop.price import *\n\n\ndef test_near():\n    with pytest.raises(ValueError):\n        total(0)\n", true},
+		{"shop/price.py", "def abs(cents):", "shop/money.py", "", "tests/test_price.py", "from shop.price import total\n\n\ndef test_near():\n    assert abs(total(1)) < 1\n", false},
+		{"shop/price.py", "def abs(cents):", "shop/money.py", "", "tests/test_price.py", "from shop.price import *\n\n\ndef abs(x):\n    return x\n\n\ndef test_near():\n    assert abs(total(1)) < 1\n", false},
+		{"shop/price.py", "    def abs(self):", "shop/money.py", "", "tests/test_price.py", "from shop.price import *\n\n\ndef test_near():\n    assert abs(total(1)) < 1\n", false},
+		{"shop/money.py", "    def assertEqual(self, one, other, msg=None):", "shop/price.py", "", "tests/test_price.py", "class PriceTest(MoneyMixin, TestCase):\n    def test_total(self):\n        self.assertEqual(total(1), 1)\n", true},
+		{"shop/money.py", "    def assertPositive(self, one):", "shop/price.py", "", "tests/test_price.py", "class PriceTest(MoneyMixin, TestCase):\n    def test_total(self):\n        self.assertEqual(total(1), 1)\n", false},
+		{"shop/money.py", "    def assertEqual(self, one, other, msg=None):", "shop/price.py", "class MoneyTestCase:\n    def assertEqual(self, a, b): pass\n", "tests/test_price.py", "        self.assertEqual(total(1), 1)\n", false},
+
+		{"src/Money.php", "    public function assertSame($a, $b): void", "src/Cart.php", "<?php\n", "tests/CartTest.php", "<?php\nclass CartTest extends TestCase { use Money; function testA() { $this->assertSame(1, 1); } }\n", true},
+		{"src/Money.php", "    public function assertSame($a, $b): void", "src/Cart.php", "<?php\n", "tests/CartTest.php", "<?php\nclass CartTest extends TestCase { use Money; function testA() { $this->assertEquals(1, 1); } }\n", false},
+		{"src/main/java/shop/Money.java", "    default void assertEquals(long a, long b) {", "src/main/java/shop/Cart.java", "package shop;\n", "src/test/java/shop/CartTest.java", "package shop;\nclass CartTest implements Money { void a() { assertEquals(1, 1); } }\n", true},
+		{"src/main/java/shop/Money.java", "        assertEquals(1, 2);", "src/main/java/shop/Cart.java", "package shop;\n", "src/test/java/shop/CartTest.java", "package shop;\nclass CartTest implements Money { void a() { assertEquals(1, 1); } }\n", false},
+
 		{"lib/shop.rb", "  module JSON", "lib/cart.rb", "module Shop\nend\n", "test/total_test.rb", "WANT = JSON.parse('{}')\n", true},
 		{"lib/shop/sums.rb", "module Sums", "lib/cart.rb", "module Shop\nend\n", "spec/support/sums.rb", "module Sums\nend\n", true},
 		{"lib/shop.rb", "  class Total", "lib/cart.rb", "module Shop\nend\n", "test/total_test.rb", "# Total of a cart\nclass TotalTest\n  it 'Total is' do\n", false},
 		{"lib/shop.rb", "  class Total", "lib/cart.rb", "class Shop::Total\nend\n", "test/total_test.rb", "Total.new\n", false},
+		{"lib/shop.rb", "    def assert_in_delta(a, b, by = 1)", "lib/cart.rb", "", "test/total_test.rb", "include Shop\nassert_in_delta 1.0, total\n", true},
+		{"lib/shop.rb", "    def assert_total(a, b)", "lib/cart.rb", "", "test/total_test.rb", "include Shop\nassert_in_delta 1.0, total\n", false},
 		{"lib/shop.rb", "  class JSON", "lib/cart.rb", "", "test/total_test.rb", "Shop::JSON.parse\n", false},
 
 		{"lib/shop.ex", "defmodule Shop.Sums do", "lib/cart.ex", "defmodule Shop do\n", "test/support/sums.exs", "defmodule Shop.Sums do\n", true},

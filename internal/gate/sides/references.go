@@ -157,6 +157,7 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 			doctests = doctests || slices.ContainsFunc(p.Test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
 		}
 	}
+	takenFirst := r.takenFirst(all)
 	imports := func(text, dir, name string) bool {
 		return classes.Imports(text, dir, name) || classes.UsesClass(text, name) || classes.TakesHeader(text, name)
 	}
@@ -186,8 +187,43 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 		Helper: func(name string) bool {
 			return r.scriptChecks(name, both[name].Base, called) || r.checksForTests(name, both[name].Base, imports) || r.packageOfTests(name, both[name].Base, imports) ||
 				classes.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
-				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name)
+				classes.IsCalledHelper(name) && r.onlyTests(both, classes.ImportsOrLists)(name) || takenFirst(name)
 		},
+	}
+}
+
+// takenFirst recognises sources of the base that only what is loaded before tests takes in, as settings say or by
+// its name, from its own folder or below, or from one of tools: they are part of it. The product can stand there as
+// well, but then others use it.
+func (r *Reader) takenFirst(settings string) func(name string) bool {
+	var taken map[string][]string // with what is loaded first itself
+	return func(name string) bool {
+		if r.Plans[results.Base] == nil || r.readBase(name) == nil {
+			return false
+		}
+		if taken == nil {
+			taken = map[string][]string{}
+			for _, f := range r.sourcesOfBase() {
+				if !f.apart && (classes.IsShared(f.name, nil) || classes.NamesSetup(settings, f.name)) {
+					r.follow(f, path.Dir(f.name), taken)
+				}
+			}
+		}
+		_, ok := taken[name]
+		return ok && !r.usedElsewhere(name, taken)
+	}
+}
+
+// follow adds a source to those that are taken in, and what it imports from a folder or below.
+func (r *Reader) follow(f *baseSource, dir string, taken map[string][]string) {
+	if _, done := taken[f.name]; done || len(taken) >= maxScripts {
+		return
+	}
+	taken[f.name] = nil
+	for _, to := range r.sourcesOfBase() {
+		if to != f && !to.apart && !to.test && (strings.HasPrefix(to.name, dir+"/") || classes.IsOfTools(to.name)) && classes.Imports(r.textOf(f), path.Dir(f.name), to.name) {
+			r.follow(to, dir, taken)
+		}
 	}
 }
 

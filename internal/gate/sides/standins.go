@@ -25,6 +25,7 @@ const (
 	ofPackage                 // what answers imports in the package that tests lie in
 	ofSource                  // a source that is compiled
 	ofLibrary                 // a module that is installed, or of the standard library
+	ofPlugin                  // what a program that runs tests loads of what is installed
 	ofRegistry                // a package of a registry
 )
 
@@ -34,6 +35,7 @@ var standInReasons = []string{
 	ofPackage:  "the change brings what answers imports of tests in place of the package that they lie in: ",
 	ofSource:   "the change brings what is compiled and loaded in place of a source: ",
 	ofLibrary:  "the change brings modules that are imported in place of the standard library's, or of installed ones: ",
+	ofPlugin:   "the change has pytest load what it brings, wherever it is installed: ",
 	ofRegistry: "the change has dependencies come from its own tree, or from other packages under their names: ",
 }
 
@@ -48,9 +50,9 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 		if f.Status != change.Modified {
 			switch {
-			case classes.ReplacesRunner(f.Path):
+			case r.inProject(f.Path, func(in string, _ func(string) bool) bool { return classes.ReplacesRunner(in) }):
 				add(ofRunner, f.Path)
-			case classes.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
+			case r.inProject(f.Path, classes.ShadowsLibrary), r.answers(f.Path), classes.ImportsAtStart(f.Path, r.readHead):
 				add(ofLibrary, f.Path)
 			}
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
@@ -62,6 +64,9 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 		if r.loadedFor(ctx, f.Path) != "" {
 			add(ofSource, f.Path)
+		}
+		if classes.BringsPlugin(f.Path, r.readBase(cmp.Or(f.OldPath, f.Path)), r.readHead) {
+			add(ofPlugin, f.Path)
 		}
 		if languages.SaysOrigins(f.Path) {
 			add(ofRegistry, r.movedIn(ctx, f)...)
@@ -75,6 +80,19 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 	}
 	return out
+}
+
+// inProject asks for a file by its path in the tree, and by the one in each project that it is in.
+func (r *Reader) inProject(name string, is func(in string, has func(string) bool) bool) bool {
+	if is(name, r.onHead) {
+		return true
+	}
+	for _, p := range r.Plans[results.Base].Projects {
+		if in, ok := strings.CutPrefix(name, p.Dir+"/"); ok && is(in, func(f string) bool { return r.onHead(path.Join(p.Dir, f)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // RunnersBrought is the same reason for files that a command calls which runs tests on the base: there

@@ -27,8 +27,9 @@ func nodeClasses() ecosystem.ClassTable {
 	return ecosystem.ClassTable{
 		Steering: ecosystem.OneOf(ecosystem.Called(".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", "bunfig.toml",
 			"jest.config.*", "jest-*.config.*", "vitest.config.*", "vitest.workspace.*", ".mocharc", ".mocharc.*", "mocha.opts", "karma.conf.*", "ava.config.*",
-			"jasmine.json", "playwright.config.*", "cypress.config.*", ".taprc", ".nycrc", ".nycrc.*", ".c8rc", ".c8rc.*", "turbo.json", "nx.json", "lerna.json",
-			"babel.config.*", ".babelrc", ".babelrc.*", ".swcrc"), // which rewrite tests, too
+			"jasmine.json", "playwright.config.*", "cypress.config.*", ".taprc", ".nycrc", ".nycrc.*", "nyc.config.*", ".c8rc", ".c8rc.*", ".labrc.*", "turbo.json", "nx.json", "lerna.json",
+			"babel.config.*", ".babelrc", ".babelrc.*", ".swcrc", // which rewrite tests, too
+			"gulpfile.*", "Gruntfile.*", "Jakefile", "Jakefile.*", "package-scripts.*", "Herebyfile.*"), // whose tasks are called by name
 			func(name string, src []byte) bool { // what vitest reads where it has no file of its own
 				ok, err := path.Match("vite.config.*", path.Base(name))
 				return err == nil && ok && (strings.Contains(string(src), "test") || strings.Contains(string(src), "alias"))
@@ -52,7 +53,7 @@ func nodeClasses() ecosystem.ClassTable {
 		Origins: ecosystem.OriginsIn(nodeOrigins),
 		Mixed: ecosystem.MixedBy(map[string]*ecosystem.Mixture{
 			"package.json": {Class: compare.Steering, Merge: ecosystem.MergeAll(
-				ecosystem.MergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel"),
+				ecosystem.MergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel", "wireit"),
 				ecosystem.MergeShared("imports", func(string) bool { return true }))},
 			"deno.json": {Class: compare.Steering, Merge: ecosystem.MergeJSON("tasks", "test")},
 		}),

@@ -17,7 +17,7 @@ var (
 func pythonClasses() ecosystem.ClassTable {
 	folders := []string{"test", "tests"}
 	return ecosystem.ClassTable{
-		Steering: ecosystem.Called("pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "noxfile.py", ".coveragerc"),
+		Steering: ecosystem.Called("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "noxfile.py", ".coveragerc", ".coveragerc.toml"),
 		Support:  ecosystem.Called("conftest.py"),
 		Test: func(name string, src []byte) bool {
 			return path.Ext(name) == ".py" && (pythonNamed.MatchString(path.Base(name)) || ecosystem.InFolder(name, folders...) && pythonTested.Match(src))
