@@ -281,6 +281,31 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// A rule for one tool keeps back what that tool comes across, and is none for the others.
+func TestHiddenByRule(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "kept/a.txt", "needle\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	const glob, grep, tree = "kept/a.txt\n", "kept/a.txt:1: needle\n", "kept/\n  a.txt (7 bytes)\n"
+	for rule, want := range map[string][3]string{
+		"Read": {glob, "[no line matches]\n[1 private or very large files were not searched]\n", tree},
+		"Grep": {glob, "[no line matches]\n[1 private or very large files were not searched]\n", tree},
+		"Glob": {"[no file matches]\n[1 files are left out: rules of the permission file keep them back]\n", grep, tree},
+		"List": {glob, grep, "kept/ (a rule of the permission file keeps it back)\n"},
+	} {
+		trees := Trees{Head: root, Hidden: func(kind, path string) bool { return kind == rule && strings.HasPrefix(path+"/", "kept/") }}
+		got := [3]string{call(t, Glob(trees), m{"pattern": "**/*.txt"}), call(t, Grep(trees), m{"pattern": "needle"}), call(t, ListProjectStructure(trees), m{})}
+		if got != want {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+}
+
 // The list is replaced whole, and a broken one changes nothing.
 func TestTodoWrite(t *testing.T) {
 	t.Parallel()

@@ -147,10 +147,12 @@ func (p *Processes) start(ctx context.Context, in startArgs) (Result, error) {
 		return Result{}, err
 	}
 	ready, err := p.hold(ctx, h, wait)
+	if h.held != nil { // also where it is not waited for any more: it goes on until it is ended
+		p.all = append(p.all, h)
+	}
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	p.all = append(p.all, h)
 	if err := p.noted(h); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
