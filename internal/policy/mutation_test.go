@@ -249,6 +249,9 @@ func TestMutations(t *testing.T) {
 		"git branch --points-at HEAD --no-poi foo":             "git branch",
 		"git cvsexportcommit -c x":                             "git cvsexportcommit",
 		"echo git tag v9 | {bash,-s}":                          "git tag",
+		"echo git tag v9 |& sh":                                "git tag",
+		"echo tag | xargs -I R git R v9":                       "git tag",
+		"printf '%cit tag v9' gx | sh":                         "git tag",
 		"git mergetool":                                        "git mergetool",
 		"gh api repos/x -fbody=x":                              "gh api repos/x",
 		"gh api repos/x --field=body=x":                        "gh api repos/x",
@@ -296,7 +299,7 @@ func TestMutations(t *testing.T) {
 		"echo git commit", "grep -r 'git commit' .", "./git-tool commit", "npm test", "npm pack", "npm publish --dry-run", "cargo build", "docker build .", "gh pr view 1", "make publish-docs",
 		"goreleaser release --snapshot --clean", "goreleaser build", "ko build --local .", "python3 setup.py sdist", "cat <<'E' | wc\ngit push\nE", "npm version", "docker buildx build .", "docker build --push=false .", "python -m build", "python -m pytest publish", "npx jest publish",
 		"npx semantic-release --dry-run", "npm run publish", "uv run pytest", "mix hex.info", "hg status", "svn status", "nuget restore", "deno test", "crane manifest x", "./gradlew publishToMavenLocal",
-		"gh api repos/x", "gh api -X GET search/issues -f q=x", "gh api -XGET x -Fa=b", "gh api --method=get x", "gh api x -H 'Accept: -f'", "gh api -i x --jq .a", "npm un x", "npm st", "npm r x", "npm v x", "npm up", "npm pack",
+		"gh api repos/x", "gh api -X GET search/issues -f q=x", "gh api -XGET x -Fa=b", "gh api --method=get x", "gh api -X=GET x -f a=b", "gh api x -H 'Accept: -f'", "gh api -i x --jq .a", "npm un x", "npm st", "npm r x", "npm v x", "npm up", "npm pack",
 		"hg co x", "gem list", "rake test", "sbt test", "sbt 'testOnly publish'", "sbt publishLocal", "mix do deps.get + test", "lein do clean, test", "mvn dependency:tree", "mvn site:site", "python -c 'x' -m twine upload",
 		"python x.py -m twine upload", "npx jest -t 'git push works'", "npx -c 'npm test'", "npx @changesets/cli status", "git branch --no-color --list 'x*'", "git branch --no-contains x", "git branch --no-merged x", "git add --dry-run .",
 		"echo 'git status' | { bash; }", "(echo git tag v9) | cat", "echo tag v9 | xargs echo git", "echo a b | xargs git log --", "printf '%s' 'git tag v9'", "bash x.sh <<< ok", "export GIT_CONFIG_COUNT=0", "eval -- git status", "[[ -v 'a[1]' ]]",
@@ -360,5 +363,17 @@ func TestMutationsInTheChain(t *testing.T) {
 	shell.Tool = testTool
 	if d := Decide(shell, full); d != nil {
 		t.Errorf("a test command: %+v", d)
+	}
+}
+
+// A text that a builtin evaluates ends where it ends, whatever stands in it: no line of it makes
+// a text of another kind, in which bash would run nothing, of what comes behind.
+func TestEvaluatedTextHasNoEnd(t *testing.T) {
+	t.Parallel()
+	const behind = "\nEND_OF_TEXT\n: <<\"X\"\n$(git tag v9)\nX\n"
+	for _, command := range []string{"compgen -W 'a" + behind + "'", "compgen -W 'END_OF_TEXT_" + behind + "'", "[[ -v 'a[$(ls)" + behind + "]' ]]", "test -v 'a[`ls`" + behind + "]'"} {
+		if d := CheckMutation(command); d == nil || d.Rule != "git tag" {
+			t.Errorf("%q: %+v", command, d)
+		}
 	}
 }

@@ -196,7 +196,11 @@ func (c *checker) evaluates(name, text string, depth int) {
 
 // substituted looks into the commands in a text which bash expands like a here-document.
 func (c *checker) substituted(text string, depth int) {
-	c.literal(": <<END_OF_TEXT\n"+text+"\nEND_OF_TEXT\n", depth)
+	end := "END_OF_TEXT"
+	for strings.Contains(text, end) { // else what stands behind it would be looked at as commands
+		end += "_"
+	}
+	c.literal(": <<"+end+"\n"+text+"\n"+end+"\n", depth)
 }
 
 // grouped are the values of a short option of bash's builtins, in its word or in the next.

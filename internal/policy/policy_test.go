@@ -139,6 +139,7 @@ func TestCheckShellLetsPass(t *testing.T) {
 		"../tools/su x",
 		"/src/head/bin/reboot",
 		"rm --rec -f build",
+		"rm -f -",
 		"xargs -a list ls",
 		"init --help",
 		"stdbuf -oL ./app shutdown",
