@@ -43,11 +43,32 @@ func TestBefore(t *testing.T) {
 		{"of another agent", []evidence.Record{ran("E2", "b", "echo 1 > zz_probe.sh"), ran("E9", "a", "sh zz_probe.sh")}, ""},
 		{"written afterwards", []evidence.Record{ran("E9", "a", "sh zz_probe.sh"), ran("E10", "a", "echo 1 > zz_probe.sh")}, ""},
 		{"no file", []evidence.Record{ran("E2", "a", "ls 2>&1 >/dev/null"), ran("E9", "a", "cat /dev/null 2>&1")}, ""},
+		{"a number", []evidence.Record{ran("E2", "a", "ls > 2"), ran("E9", "a", "head -n 2 x")}, ""},
+		{"added to a file", []evidence.Record{ran("E2", "a", "echo 1 >> p.sh"), ran("E9", "a", "sh p.sh")}, "echo 1 >> p.sh"},
+		{"over a file", []evidence.Record{ran("E2", "a", "echo 1 >| p.sh"), ran("E9", "a", "sh p.sh")}, "echo 1 >| p.sh"},
+		{"both streams", []evidence.Record{ran("E2", "a", "echo 1 &> p.sh"), ran("E9", "a", "sh p.sh")}, "echo 1 &> p.sh"},
+		{"a file of the server", []evidence.Record{ran("E2", "a", "echo 1 > app.js"), ran("E9", "a", "curl :$PORT", server)}, "echo 1 > app.js\nexport PORT=4001\nnode app.js &"},
+		{"refused", []evidence.Record{{ID: "E2", Task: "a", Command: "echo 1 > p.sh", Roots: roots}, ran("E9", "a", "sh p.sh")}, ""},
+		{"held", []evidence.Record{{ID: "E2", Task: "a", Command: "serve > p.sh", Executed: true, Held: true, Roots: roots}, ran("E9", "a", "sh p.sh")}, ""},
 		{"read only", []evidence.Record{ran("E2", "a", "cat < a.txt"), ran("E9", "a", "cat a.txt")}, ""},
 		{"too long", []evidence.Record{ran("E2", "a", "echo "+strings.Repeat("x", mostBefore)+" > p.sh"), ran("E9", "a", "sh p.sh")}, ""},
 	} {
 		got := Audit{Records: tt.records}.before(evidence.Audited{Records: []string{"E9"}}, nil)
 		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
+		}
+	}
+	two := Audit{Records: []evidence.Record{ran("E1", "a", "echo 1 > p.sh"), ran("E2", "a", "echo 2 > out"), ran("E9", "a", "cat out")}}
+	for _, tt := range []struct {
+		what     string
+		records  []string
+		commands []string
+		want     string
+	}{
+		{"a command of the check itself", []string{"E2", "E9"}, nil, ""},
+		{"a file that only the check's own words name", []string{"E9"}, []string{"sh p.sh > out"}, "echo 1 > p.sh\necho 2 > out"},
+	} {
+		if got := two.before(evidence.Audited{Records: tt.records}, tt.commands); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
 		}
 	}
