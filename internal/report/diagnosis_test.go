@@ -32,6 +32,11 @@ func TestMany(t *testing.T) {
 	if text := r.Text(TextOptions{Width: 100}); !strings.Contains(text, "Failed (200, and 1 check that shows the same)") || !strings.Contains(text, "  … and 175 more") {
 		t.Error(text)
 	}
+	// Those that are new count like those that regressed.
+	r.Tests.Regressed, r.Tests.NewFailing = nil, r.Tests.Regressed
+	if n := r.unlisted(); n != 150 {
+		t.Errorf("%d new tests that fail have no check, want 150", n)
+	}
 }
 
 // TestBlamed: what says the same as a test with a check of its own is not shown beside it.
@@ -59,6 +64,16 @@ func TestBlamed(t *testing.T) {
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	// A test that only contains the one that failed is left out, unless it is all that there is.
+	within := check("one/b", "one/b", KindTest, Introduced)
+	for _, tt := range []struct {
+		leaf string
+		want int
+	}{{"one/b", 1}, {"another", 2}} {
+		if got := (&Report{Verdict: Fail, Tests: &Tests{Regressed: []string{tt.leaf}}, Checks: []Check{one, within, build}}).blamed(); len(got) != tt.want+1 {
+			t.Errorf("where %s regressed: %+v", tt.leaf, got)
 		}
 	}
 }
@@ -101,6 +116,7 @@ func TestIntended(t *testing.T) {
 		{blames(KindTest, KindAgent), "Change the test"},
 		{blames(KindAgent), "No test of the project says so"},
 		{blames(KindBuild, KindAgent), "No test of the project says so"},
+		{append(blames(KindAgent), Check{Kind: KindTest, Result: ResultFail, Reproduction: PreExisting}), "No test of the project says so"}, // that test says nothing of the change
 	} {
 		if got := intended(tt.cs); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", tt.cs, got, tt.want)
@@ -125,6 +141,8 @@ func TestSeen(t *testing.T) {
 			"To see it fail:\n\n  ```sh\n  export PORT=1\n  node app.js &\n  curl :$PORT\n  ```\n\n  " + rerun,
 		},
 		{Check{Kind: KindAgent, ID: "C3", Before: strings.Repeat("x\n", mdSteps), Command: "y"}, "How it was run stands below. " + rerun},
+		{Check{Kind: KindAgent, ID: "C3", Before: strings.Repeat("x", mdStepRunes), Command: "y"}, "How it was run stands below. " + rerun},
+		{Check{Kind: KindAgent, Command: "sh a.sh"}, "To see it fail: `sh a.sh`"}, // nothing to name it by
 	} {
 		if got := tt.c.mdSeen(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -141,5 +159,9 @@ func TestSeen(t *testing.T) {
 		if !strings.Contains(text, "node app.js &") {
 			t.Errorf("%s does not say how the server is started:\n%s", name, text)
 		}
+	}
+	// Among what to do, and with the check itself.
+	if md := r.Markdown(); strings.Count(md, "node app.js &") != 2 {
+		t.Errorf("markdown does not say with the check how the server is started:\n%s", md)
 	}
 }

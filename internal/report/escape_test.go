@@ -25,6 +25,7 @@ func TestPlain(t *testing.T) {
 		"variant\ufe0f\U000E0100":   "variant<U+FE0F><U+E0100>",
 		"soft\u00adhyphen":          "soft<U+00AD>hyphen",
 		"filler\u3164\u115f":        "filler<U+3164><U+115F>",
+		"blank\u2800\U0001D159":     "blank<U+2800><U+1D159>",
 		"line\u2028para\u2029.":     "line<U+2028>para<U+2029>.",
 		"esc\x1b[31m bell\x07":      "esc<U+001B>[31m bell<U+0007>",
 		"c1\u009b31m del\x7f":       "c1<U+009B>31m del<U+007F>",
