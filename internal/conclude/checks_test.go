@@ -183,6 +183,42 @@ func TestBuilder(t *testing.T) {
 			finds: []string{"warning a.go:4 x is no name"},
 		},
 		{
+			name: "a command that fails on the base as well stays as it is beside a test that fails with the change",
+			result: gate.Result{
+				Steps: []gate.Step{
+					step(gate.StageTest, gate.Base, "E8", 1), step(gate.StageTest, gate.Head, "E9", 1),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{{ID: gate.ID{Unit: ".", Package: "p", Test: "TestA"}, Output: "TestA said", Evidence: []string{"E3"}}}},
+			},
+			checks: []string{
+				"test FAIL pre-existing supported: test: do test | exit 1: out of E9",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+			},
+		},
+		{
+			name: "what a build that passes says, or says without a place, is no cause of a test that fails",
+			result: gate.Result{
+				Steps: []gate.Step{
+					writes(step(gate.StageBuild, gate.Base, "E1", 0), ""), writes(step(gate.StageBuild, gate.Head, "E2", 1), "make: failed\n./a.go:4:23: undefined: x\n"),
+					func() gate.Step {
+						s := writes(step(gate.StageBuild, gate.Head, "E4", 0), "./b.go:7:1: unused: y\n")
+						s.Command = "do more"
+						return s
+					}(),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{
+					{ID: gate.ID{Unit: ".", Package: "m"}, Broken: true, Output: "make: failed\n./m_test.go:1:1: undefined: z", Evidence: []string{"E3"}},
+					{ID: gate.ID{Unit: ".", Package: "n"}, Broken: true, Output: "./b.go:7:1: unused: y\n./n_test.go:1:1: undefined: z", Evidence: []string{"E3"}},
+				}},
+			},
+			checks: []string{
+				"build FAIL introduced supported: build: do build | make: failed\n./a.go:4:23: undefined: x\n",
+				"build PASS none supported: build: do more | exit 0",
+				"test FAIL introduced supported: m: does not compile any more | make: failed\n./m_test.go:1:1: undefined: z",
+				"test FAIL introduced supported: n: does not compile any more | ./b.go:7:1: unused: y\n./n_test.go:1:1: undefined: z",
+			},
+		},
+		{
 			name: "a build that fails on the base as well says nothing of a test that fails with the change alone",
 			result: gate.Result{
 				Steps: []gate.Step{
