@@ -667,6 +667,12 @@ func TestAuditDescribed(t *testing.T) {
 			t.Errorf("%q: %+v %v, want %q shown", tt.output, got, err, tt.want)
 		}
 	}
+	// Where the description is all that there is, it does not stand on what was printed.
+	text := "### Check: the suite\n**Command run:** `go test ./...`\n**Output observed:** all 412 tests passed\n**Result: PASS**\n"
+	got, err := auditor([]ran{{command: "go test ./...", stdout: okLine}}).Audit(report.ParseAgentReport(text).Checks)
+	if err != nil || len(got) != 1 || got[0].Support != report.Related || got[0].Printed != "" {
+		t.Errorf("not cited: %+v %v", got, err)
+	}
 }
 
 // An output that cannot be read is a fault of ours and never a verdict.

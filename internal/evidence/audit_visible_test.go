@@ -12,6 +12,7 @@ func TestVisible(t *testing.T) {
 		"x\u202ey\x00":       "x<U+202E>y<U+0000>",
 		"\u2800\ufffe\ue000": "<U+2800><U+FFFE><U+E000>",
 		"\u3164\U000e0041":   "<U+3164><U+E0041>",
+		"\U0001d159":         "<U+1D159>",
 	} {
 		if got := Visible(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
