@@ -167,3 +167,32 @@ func TestLinksAreAddresses(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What fails is annotated once: a suite whose tests have annotations of their own has none, and one
+// whose tests have none has. The command stands with what has to be there first.
+func TestRemarks(t *testing.T) {
+	t.Parallel()
+	check := func(title, test string, kind report.Kind, reproduction report.Reproduction) report.Check {
+		return report.Check{Title: title, Test: test, Kind: kind, Result: report.ResultFail, Reproduction: reproduction, Support: report.Supported, Command: "run " + title}
+	}
+	suite, one := check("suite", "", report.KindTest, report.NotRun), check("one", "one", report.KindTest, report.Introduced)
+	agent := check("agent", "", report.KindAgent, report.Introduced)
+	agent.Before = "serve &"
+	for _, tt := range []struct {
+		checks []report.Check
+		want   string
+	}{
+		{[]report.Check{suite, one}, "failure one: run one"},
+		{[]report.Check{suite}, "warning suite: run suite"},
+		{[]report.Check{suite, agent}, "failure agent: serve &\nrun agent, warning suite: run suite"},
+		{[]report.Check{suite, check("flaky", "flaky", report.KindTest, report.Unclear)}, "warning suite: run suite, warning flaky: run flaky"},
+	} {
+		var got []string
+		for _, r := range remarks(&report.Report{Checks: tt.checks}) {
+			got = append(got, r.level+" "+r.title+": "+r.details)
+		}
+		if s := strings.Join(got, ", "); s != tt.want {
+			t.Errorf("%q, want %q", s, tt.want)
+		}
+	}
+}

@@ -1,9 +1,13 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
+	"time"
 
+	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -49,5 +53,50 @@ func TestAwayForAMoment(t *testing.T) {
 				b.checkEnd(name, 0)
 			}
 		})
+	}
+}
+
+// refusing is GitHub with a check run that takes no update.
+type refusing struct {
+	GitHub
+	err             error
+	updates, pauses int
+}
+
+func (g *refusing) UpdateCheckRun(context.Context, github.Repo, github.CheckRun) (github.CheckRun, error) {
+	g.updates++
+	return github.CheckRun{}, g.err
+}
+
+func (g *refusing) Annotations(context.Context, github.Repo, int64) ([]github.Annotation, error) {
+	return nil, nil
+}
+
+func (g *refusing) Pause(context.Context, int) error {
+	g.pauses++
+	return nil
+}
+
+// What appends is tried again a few times, and not where GitHub names the time to come again. What
+// does not append was tried again by the client.
+func TestCompleteEnds(t *testing.T) {
+	t.Parallel()
+	away, later := &github.Error{Status: http.StatusBadGateway}, &github.LimitError{Until: time.Unix(1, 0)}
+	note := []github.Annotation{{Path: "a", StartLine: 1, EndLine: 1, Level: levelNotice, Message: "m"}}
+	for name, tt := range map[string]struct {
+		err     error
+		notes   []github.Annotation
+		updates int
+	}{
+		"away":                   {away, note, tries},
+		"away, without notes":    {away, nil, 1},
+		"wants to be left alone": {later, note, 1},
+		"refuses":                {&github.Error{Status: http.StatusForbidden}, note, 1},
+	} {
+		g := &refusing{err: tt.err}
+		_, _, err := (&Publisher{GitHub: g, Now: time.Now}).complete(t.Context(), Target{}, github.CheckRun{ID: 1}, github.Output{Annotations: tt.notes}, ending{})
+		if !errors.Is(err, tt.err) || g.updates != tt.updates || g.pauses != tt.updates-1 {
+			t.Errorf("%s: %v after %d updates and %d pauses, want %d updates", name, err, g.updates, g.pauses, tt.updates)
+		}
 	}
 }

@@ -132,3 +132,15 @@ var errFull = errors.New("disk full")
 type full struct{ memory }
 
 func (full) Record(context.Context, string, string) error { return errFull }
+
+// TestNoPause: where there is no time to wait, an effect of which no one knows is not tried again.
+func TestNoPause(t *testing.T) {
+	t.Parallel()
+	lost := &github.Error{Status: 502}
+	out := outside{hard: []error{lost}}
+	e := out.effect()
+	e.Pause = func(context.Context, int) error { return context.Canceled }
+	if _, err := (&Ledger{Store: memory{}}).Once(t.Context(), "k", e); !errors.Is(err, lost) || !errors.Is(err, context.Canceled) || out.acts != 1 || out.looks != 1 {
+		t.Errorf("%v after %d tries and %d looks", err, out.acts, out.looks)
+	}
+}
