@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -178,6 +180,44 @@ func TestTell(t *testing.T) {
 				t.Errorf("the run is %s, untold %t, %v", run.State, run.Untold, err)
 			}
 		})
+	}
+}
+
+// What is said late is said where the repository is now, by the installation that there is now: of a
+// run that ended, and of a job that ended before it was one.
+func TestTellWhereItIs(t *testing.T) {
+	t.Parallel()
+	now := event.Repo{ID: pushed().Repo.ID, Owner: "others", Name: "new"}
+	var asked []string
+	follow := func(t *testing.T, installation int64) *desk {
+		t.Helper()
+		d := newDesk(t)
+		d.Installed = func(context.Context, event.Repo) (event.Repo, int64, error) { return now, installation, nil }
+		hosts := d.Hosts
+		d.Hosts = func(ctx context.Context, j job.Job) (Host, error) {
+			asked = append(asked, fmt.Sprintf("%s by %d", j.Repo.FullName(), j.Installation))
+			return hosts(ctx, j)
+		}
+		return d
+	}
+	d := follow(t, 11)
+	d.finish = &Permanent{Err: errors.New("no token")}
+	d.enqueue(t, pushed())
+	if err := d.Work(t.Context(), pushed()); err != nil {
+		t.Fatal(err)
+	}
+	d.finish, asked = nil, nil
+	if err := d.PublishEnded(t.Context(), ""); err != nil || !slices.Equal(asked, []string{"others/new by 11"}) {
+		t.Errorf("a run: asked %q, %v", asked, err)
+	}
+	removed := queue.Entry{Job: pushed(), Cancel: queue.Removed}
+	asked = nil
+	if err := d.endQueued(t.Context(), removed); err != nil || !slices.Equal(asked, []string{"others/new by 11"}) {
+		t.Errorf("a job: asked %q, %v", asked, err)
+	}
+	asked = nil
+	if err := follow(t, 0).endQueued(t.Context(), removed); !errors.As(err, new(*Permanent)) || len(asked) != 0 {
+		t.Errorf("a job of a repository that is not seen any more: asked %q, %v", asked, err)
 	}
 }
 

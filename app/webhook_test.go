@@ -374,3 +374,35 @@ func BenchmarkWebhook(b *testing.B) {
 }
 
 func only(globs ...string) config.Repositories { return config.Repositories{Allow: globs} }
+
+// filling is a queue that takes so many jobs, and then none.
+type filling struct {
+	Queue
+	left int
+}
+
+func (q *filling) Accept(ctx context.Context, d store.Delivery, j *job.Job) (queue.Receipt, error) {
+	if q.left--; q.left < 0 {
+		return queue.Receipt{}, errors.New("the disk is full")
+	}
+	return q.Queue.Accept(ctx, d, j)
+}
+
+// A delivery of which not all jobs could be stored is not known, so that it comes again, and leaves
+// each of them once.
+func TestSuiteStoredInPart(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	h.Server.Queue = &filling{Queue: h.queue, left: 2}
+	suite := post{kind: "check_suite", body: rerequested("", 4, 5, 6)}
+	if got := h.post(t, suite); got.Code != http.StatusServiceUnavailable {
+		t.Errorf("answered %d", got.Code)
+	}
+	if _, known, err := h.db.Delivery(t.Context(), "d-1"); err != nil || known {
+		t.Errorf("it is known: %t, %v", known, err)
+	}
+	h.Server.Queue = h.queue
+	if got := h.post(t, suite); got.Code != http.StatusAccepted || h.jobs(t) != 3 {
+		t.Errorf("answered %d then, with %d jobs", got.Code, h.jobs(t))
+	}
+}
