@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -201,5 +203,41 @@ func TestInstalledAgain(t *testing.T) {
 		if status, text := w.browser().get(page); status != http.StatusOK || !strings.Contains(text, "acme/repo2") {
 			t.Errorf("%s: %d\n%s", page, status, text)
 		}
+	}
+}
+
+// A page that no one waits for any more says nothing of GitHub: what it asked for is there for the next one.
+func TestWhoLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, leave := context.WithCancel(t.Context())
+	answers := make(chan struct{})
+	if _, err := w.site.ask(ctx, "x", time.Time{}, func(context.Context) (map[int64]bool, error) {
+		leave()
+		<-answers
+		return map[int64]bool{4: true}, nil
+	}); !errors.Is(err, errAway) || w.site.access.isAway("x", w.clock()) {
+		t.Errorf("who leaves gets %v; GitHub counts as away: %t", err, w.site.access.isAway("x", w.clock()))
+	}
+	close(answers)
+	got, err := w.site.ask(t.Context(), "x", time.Time{}, func(context.Context) (map[int64]bool, error) { return nil, errors.New("asked once more") })
+	if err != nil || !got[4] {
+		t.Errorf("the next one gets %v, %v", got, err)
+	}
+}
+
+// unlisted is a GitHub that does not say which installations there are.
+type unlisted struct{ GitHub }
+
+func (unlisted) Installations(context.Context) ([]int64, error) { return nil, errors.New("502") }
+
+// While GitHub does not say which installations there are, those that have runs count, and pages say that this may not be all.
+func TestInstallationsUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	w.site.GitHub = unlisted{w.site.GitHub}
+	if status, text := w.browser().get("/runs"); status != http.StatusOK || !strings.Contains(text, "/runs/open") || !strings.Contains(text, "GitHub does not answer for some repositories") {
+		t.Errorf("%d\n%s", status, text)
 	}
 }

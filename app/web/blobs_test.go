@@ -1,6 +1,8 @@
 package web
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -77,5 +80,24 @@ func (w *world) withoutBlobs(what string) {
 	}
 	if got := names(w.browser().listen("/runs/open/events", "", func(m message) bool { return m.event == "end" })); got["put"] == 0 || got["end"] != 1 {
 		w.t.Errorf("%s: the stream has %v", what, got)
+	}
+}
+
+// What is lost is said once, however often a page is made; an output that is lost says so in its place.
+func TestLostIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	logged := 0
+	p := &runPage{lost: func(string, error) { logged++ }}
+	lost := fmt.Errorf("report.json: %w", blobs.ErrNotFound)
+	for range 2 {
+		if err := errors.Join(p.without("report.json", lost), p.without("events.jsonl", blobs.ErrCorrupt), p.without("report.json", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.without("report.json", store.ErrBlobsAway); !errors.Is(err, store.ErrBlobsAway) || len(p.Lost) != 2 || logged != 2 {
+		t.Errorf("%v; lost %q, logged %d times", err, p.Lost, logged)
+	}
+	if got := p.shown(store.Tail{Name: "spill/E1.stdout", Size: 9, Lost: true}, 100); !got.Lost || got.Name != "spill/E1.stdout" || len(got.Lines) != 0 {
+		t.Errorf("%+v", got)
 	}
 }

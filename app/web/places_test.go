@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
@@ -91,5 +92,27 @@ func TestStreamsOfStrangersEnd(t *testing.T) {
 		if took := time.Since(began); took < w.site.strangerTime || took > heartbeat {
 			t.Errorf("%s ends after %v", path, took)
 		}
+	}
+}
+
+// A stream of a stranger has an end, and its address a place less; one of a person has neither.
+func TestWhoseStreamEnds(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).site
+	for _, stranger := range []bool{true, false} {
+		v := &viewer{}
+		if !stranger {
+			v.session = &session{}
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/queue/events", nil)
+		r.RemoteAddr = "203.0.113.7:80"
+		send, release, err := s.stream(httptest.NewRecorder(), r, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.places.from[netip.MustParseAddr("203.0.113.7")]; (send.over != nil) != stranger || (n == 1) != stranger {
+			t.Errorf("stranger %t: it ends %t, %d places of the address are taken", stranger, send.over != nil, n)
+		}
+		release()
 	}
 }
