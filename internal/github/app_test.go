@@ -154,3 +154,33 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 		t.Errorf("a token of the operator's: %v after %v", err, waited)
 	}
 }
+
+// A repository is looked for by its number, and by its name where GitHub does not know the number
+// or none is known.
+func TestInstallationOf(t *testing.T) {
+	t.Parallel()
+	s, _ := world(t)
+	app := s.AddApp(7, "ycbot")
+	number := s.AddRepo("acme", "gears").ID
+	id := s.Install(app, map[string]string{"contents": "read"}, widgets)
+	c, err := github.New(github.Options{BaseURL: s.URL, Now: s.Now, App: &github.App{ID: 7, Key: app.Key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := github.Repo{Owner: "acme", Name: "gone"}
+	for _, tt := range []struct {
+		what   string
+		repo   github.Repo
+		number int64
+		want   int64
+	}{
+		{"by its name", widgets, 0, id},
+		{"by its name, of a number that is not known", widgets, number + 1000, id},
+		{"of neither", gone, number + 1000, 0},
+		{"of another, that the App does not see", gone, number, 0},
+	} {
+		if got, err := c.InstallationOf(t.Context(), tt.repo, tt.number); err != nil || got != tt.want {
+			t.Errorf("%s: %d, %v, want %d", tt.what, got, err, tt.want)
+		}
+	}
+}
