@@ -421,3 +421,75 @@ func TestLooseBlobs(t *testing.T) {
 		}
 	})
 }
+
+// losing is a bucket that has lost one of the blobs that were put there.
+type losing struct {
+	blobs.Bucket
+	mu   sync.Mutex
+	keys []string
+}
+
+func (l *losing) Put(ctx context.Context, key string, data []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keys = append(l.keys, key)
+	return l.Bucket.Put(ctx, key, data)
+}
+
+func (l *losing) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if key == l.keys[0] {
+		return nil, blobs.ErrNotFound
+	}
+	return l.Bucket.Get(ctx, key)
+}
+
+// Of several files those that are lost are named as such, and the others are read.
+func TestTailsLost(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		db, dir := withBucket(t, where, &losing{Bucket: blobs.File{Dir: t.TempDir()}}), t.TempDir()
+		for _, name := range []string{"spill/E1.stdout", "spill/E2.stdout"} {
+			write(t, dir, name, strings.Repeat(name+"\n", looseBytes))
+		}
+		if err := db.Import(t.Context(), "r1", dir); err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Tails(t.Context(), "r1", "spill/", 4)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		lost := 0
+		for _, tail := range got {
+			switch {
+			case tail.Lost && tail.End == nil:
+				lost++
+			case tail.Lost || string(tail.End) != "out\n":
+				t.Errorf("%s: %q, lost %t", tail.Name, tail.End, tail.Lost)
+			}
+		}
+		if lost != 1 {
+			t.Errorf("%d are lost, want one", lost)
+		}
+	})
+}
+
+// The reason of a run that was skipped begins with a code, which people are not shown; that of another does not.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		run  Run
+		want string
+	}{
+		{Run{State: Skipped, Reason: "closed: the pull request is closed: see #4"}, "the pull request is closed: see #4"},
+		{Run{State: Skipped, Reason: "no code"}, "no code"},
+		{Run{State: Failed, Reason: "clone: exit 128"}, "clone: exit 128"},
+		{Run{State: Finished}, ""},
+	} {
+		if got := tt.run.Why(); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.run, got, tt.want)
+		}
+	}
+}
