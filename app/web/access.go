@@ -89,7 +89,11 @@ func (a *access) put(what string, said answer) {
 			delete(a.known, key)
 		}
 	}
-	a.known[sha256.Sum256([]byte(what))] = said
+	key := sha256.Sum256([]byte(what))
+	if a.known[key].at.After(said.at) { // that one hung, and another was asked for since
+		return
+	}
+	a.known[key] = said
 }
 
 // isAway reports whether a page waited a moment ago for what did not come.

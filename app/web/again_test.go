@@ -241,3 +241,15 @@ func TestInstallationsUnknown(t *testing.T) {
 		t.Errorf("%d\n%s", status, text)
 	}
 }
+
+// An answer that hung does not take the place of one that was asked for after it: who lost access in between has lost it.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	var a access
+	began := time.Now()
+	a.put("x", answer{at: began.Add(15 * time.Second), these: map[int64]bool{5: false}})
+	a.put("x", answer{at: began, took: 40 * time.Second, these: map[int64]bool{4: true}})
+	if got, ok := a.get("x", time.Time{}, began.Add(41*time.Second)); !ok || len(got) != 1 || got[4] {
+		t.Errorf("%v, %t", got, ok)
+	}
+}
