@@ -79,9 +79,11 @@ type remark struct {
 func remarks(rep *report.Report) []remark {
 	var out []remark
 	tests := testFiles(rep)
-	shown := slices.ContainsFunc(rep.Checks, func(c report.Check) bool { return c.Kind == report.KindTest && c.Blames() })
+	shown := slices.ContainsFunc(rep.Checks, func(c report.Check) bool {
+		return (c.Kind == report.KindTest || c.Kind == report.KindBuild) && c.Result == report.ResultFail && c.Blames()
+	})
 	for _, c := range rep.Checks {
-		suite := c.Kind == report.KindTest && c.Reproduction == report.NotRun // its tests have checks of their own
+		suite := c.Kind == report.KindTest && c.Reproduction == report.NotRun // its tests have checks of their own, or the build says why
 		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting || c.Advises() || suite && shown {
 			continue
 		}

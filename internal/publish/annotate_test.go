@@ -184,6 +184,7 @@ func TestRemarks(t *testing.T) {
 	}{
 		{[]report.Check{suite, one}, "failure one: run one"},
 		{[]report.Check{suite}, "warning suite: run suite"},
+		{[]report.Check{check("build", "", report.KindBuild, report.Introduced), suite, check("package", "package", report.KindTest, report.NotRun)}, "failure build: run build"},
 		{[]report.Check{suite, agent}, "failure agent: serve &\nrun agent, warning suite: run suite"},
 		{[]report.Check{suite, check("flaky", "flaky", report.KindTest, report.Unclear)}, "warning suite: run suite, warning flaky: run flaky"},
 	} {
