@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 const secret = "s3cret"
@@ -393,6 +395,7 @@ func (q *filling) Accept(ctx context.Context, d store.Delivery, j *job.Job) (que
 func TestSuiteStoredInPart(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
+	h.Metrics = telemetry.NewMetrics("v", time.Now)
 	h.Server.Queue = &filling{Queue: h.queue, left: 2}
 	suite := post{kind: "check_suite", body: rerequested("", 4, 5, 6)}
 	if got := h.post(t, suite); got.Code != http.StatusServiceUnavailable {
@@ -404,5 +407,11 @@ func TestSuiteStoredInPart(t *testing.T) {
 	h.Server.Queue = h.queue
 	if got := h.post(t, suite); got.Code != http.StatusAccepted || h.jobs(t) != 3 {
 		t.Errorf("answered %d then, with %d jobs", got.Code, h.jobs(t))
+	}
+	// Metrics count it once each time, whatever it calls for.
+	w := httptest.NewRecorder()
+	h.Metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if lines := regexp.MustCompile(`(?m)^\S*deliver\S*check_suite.*$`).FindAllString(w.Body.String(), -1); len(lines) != 2 || !strings.HasSuffix(lines[0], `"accepted"} 1`) || !strings.HasSuffix(lines[1], `"failed"} 1`) {
+		t.Errorf("counted as %q", lines)
 	}
 }
