@@ -11,7 +11,7 @@ func TestArguments(t *testing.T) {
 	schema := json.RawMessage(`{"type": "object", "required": ["n"], "properties": {
 		"n": {"type": "integer"}, "b": {"type": "boolean"}, "s": {"type": "string"}, "words": {"type": "array", "items": {"type": "string"}},
 		"list": {"type": "array", "items": {"type": "object", "properties": {"s": {"type": "string"}, "words": {"type": "array", "items": {"type": "string"}}}}},
-		"one": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`)
+		"any": {"type": "array"}, "one": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`)
 	for args, want := range map[string]string{
 		` {"n":1 , "s":"2"}`:                ` {"n":1 , "s":"2"}`,
 		``:                                  `{}`,
@@ -22,6 +22,7 @@ func TestArguments(t *testing.T) {
 		`{"s":[3]}`:                         `{"s":[3]}`,
 		`{"list":[{"s":["E3"]},{"s":"a"}]}`: `{"list":[{"s":"E3"},{"s":"a"}]}`,
 		`{"list":{"words":"a"}}`:            `{"list":[{"words":["a"]}]}`,
+		`{"any": ["1", 2]}`:                 `{"any": ["1", 2]}`,
 		`{"list":"none"}`:                   `{"list":"none"}`,
 		`{"one":{"n":"7"}}`:                 `{"one":{"n":7}}`,
 	} {
