@@ -77,6 +77,9 @@ type Observation struct {
 	// Gone says that the change deletes the file of which it is a row, or the function of which it is an example.
 	Gone bool
 
+	// Replaced says that the head has a new test in its place that fails without the change.
+	Replaced bool
+
 	// OverBase is head's version of the test over base's sources.
 	OverBase Status
 	// Lenient says that head's version is expected to fail or retried.
@@ -119,6 +122,8 @@ func ClassOf(o Observation) Class {
 		return Weakened
 	case o.Head != Passed && o.Stands:
 		return Silenced
+	case o.Head != Passed && o.Replaced:
+		return Rewritten
 	case o.Head != Passed:
 		return Dropped
 	}

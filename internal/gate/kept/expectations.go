@@ -49,6 +49,7 @@ type Expectation struct {
 func (k *keeper) conclude(ctx context.Context) {
 	x := &Expectations{Policy: k.in.Policy}
 	over := k.on.Sides.ByPlace(results.Base, k.out.Over)
+	replaced := k.replaced(over)
 	for _, e := range k.tests {
 		switch {
 		case e.drop && e.unnamed && k.alike(e):
@@ -65,6 +66,7 @@ func (k *keeper) conclude(ctx context.Context) {
 			continue
 		}
 		o := k.observation(e, over)
+		o.Replaced = replaced[e.id]
 		class := compare.ClassOf(o)
 		wraps := class == compare.Rewritten && o.Wraps && o.OverBase == compare.Passed
 		var lost []string

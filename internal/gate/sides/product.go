@@ -113,7 +113,8 @@ func (r *Reader) unnamed(name string) bool {
 		return bytes.Contains(text, []byte(path.Base(name))) || slices.ContainsFunc([]string{`"`, "'", "`"}, func(q string) bool { return bytes.Contains(text, []byte(q+stem+q)) })
 	}
 	for f, t := range r.Texts {
-		if f != name && r.ofTests(f) && (named(t.Head) || named(t.Base)) {
+		imports := func(text []byte) bool { return classes.Imports(string(text), path.Dir(f), name) }
+		if f != name && r.ofTests(f) && (named(t.Head) || named(t.Base) || imports(t.Head) || imports(t.Base)) {
 			return false
 		}
 	}

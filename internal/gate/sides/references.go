@@ -221,7 +221,7 @@ func (r *Reader) follow(f *baseSource, dir string, taken map[string][]string) {
 	}
 	taken[f.name] = nil
 	for _, to := range r.sourcesOfBase() {
-		if to != f && !to.apart && !to.test && (strings.HasPrefix(to.name, dir+"/") || classes.IsOfTools(to.name)) && classes.Imports(r.textOf(f), path.Dir(f.name), to.name) {
+		if to != f && !to.apart && !to.test && (strings.HasPrefix(to.name, dir+"/") || classes.IsOfTools(to.name)) && classes.ImportsOrLists(r.textOf(f), path.Dir(f.name), to.name) {
 			r.follow(to, dir, taken)
 		}
 	}
