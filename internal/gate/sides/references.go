@@ -325,10 +325,14 @@ func (r *Reader) listsFor(called map[string]bool) func(name string, base []byte)
 	}
 }
 
-// data recognises files that tests, or what steers or declares them, name and no source does.
+// data recognises files that tests, or what steers or declares them, name and no source does. Where the base has no
+// source in a language that is known, what tests name outside of their folders is the product.
 func (r *Reader) data(both map[string]classes.Versions, steering []steeringText) func(string) bool {
 	named := r.onlyTests(both, classes.Names)
 	return func(name string) bool {
+		if !classes.InTestFolder(name) && !ecosystem.IgnoredDir(path.Dir(name)) && !r.hasSources() {
+			return false
+		}
 		if named(name) || r.readInPart(name, both[name]) {
 			return true
 		}
@@ -336,6 +340,14 @@ func (r *Reader) data(both map[string]classes.Versions, steering []steeringText)
 		_, ok := r.onlySteering(name, both, steering, classes.Reads)
 		return ok && !classes.IsCode(name, v.Base, v.Head)
 	}
+}
+
+// hasSources says whether the base has a source or a script that is none of its tests.
+func (r *Reader) hasSources() bool {
+	p := r.Plans[results.Base]
+	return p == nil || slices.ContainsFunc(p.Files, func(f string) bool {
+		return classes.IsCode(f) && !r.runsAsTest(f) && !languages.IsTestFile(f) && !ecosystem.IgnoredDir(path.Dir(f))
+	})
 }
 
 // onlySteering says whether what steers tests refers to a file and no source does, and of
