@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
@@ -410,6 +411,7 @@ func (l *largest) Write(b []byte) (int, error) {
 
 // A large file is sent in parts, and to a slow client for as long as it takes.
 func TestLargeFile(t *testing.T) {
+	variants.Only(t) // a file of many megabytes; TestLongOutputs has a long one
 	t.Parallel()
 	w := newWorld(t)
 	dir := recorded(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // advised is a scenario in which an agent "risks" is asked before the
@@ -21,6 +22,7 @@ const risksAgent = "---\nname: risks\ndescription: Counts risks\ntools: [read_fi
 // too: what lies in the workspace may be the pull request's. A folder outside of
 // it is the operator's.
 func TestActionAgents(t *testing.T) {
+	variants.Only(t) // a run with agents for each case; the scripts agents_fail and agents_honest have them
 	t.Parallel()
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "risks.md"), risksAgent+"From outside.\n")

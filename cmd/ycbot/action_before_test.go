@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // What ends before a run is an error at its place, and completes the check.
@@ -83,6 +84,7 @@ func TestActionSkipsCompleteTheCheck(t *testing.T) {
 // Where the workflow of a fork's pull request left nothing, the one that publishes completes
 // the check, and by the configuration of the base alone.
 func TestActionForkLeftNothing(t *testing.T) {
+	variants.Only(t) // TestActionOnForkRefused has a fork
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		config            string

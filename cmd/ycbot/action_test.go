@@ -377,6 +377,7 @@ func TestActionOnForkRefused(t *testing.T) {
 
 // A fork's commands see no secret of the step, whatever its isolation.
 func TestActionOnForkSecrets(t *testing.T) {
+	variants.Only(t) // a run; TestActionOnForkRefused has a fork
 	t.Parallel()
 	for _, tier := range []string{"basic", "full"} {
 		t.Run(tier, func(t *testing.T) {
@@ -453,6 +454,7 @@ func TestActionPublishesClaims(t *testing.T) {
 // comment, one check run that is completed. The same event again then gives the
 // verdict.
 func TestActionKilled(t *testing.T) {
+	variants.Only(t) // a run that is killed and goes on; TestKilledRunGoesOn has one without the Action
 	t.Parallel()
 	whole := newHosted(t, good)
 	if s := whole.step(t, "pull_request", whole.opened(), nil); s.code != 0 {
@@ -517,6 +519,7 @@ func killAt(t *testing.T, n int, phase string) {
 // request with a person's token, and a stranger's is not executed without the
 // isolation that it needs.
 func TestRunPull(t *testing.T) {
+	variants.Only(t) // the scripts of the Action take the same way
 	t.Parallel()
 	h := newHosted(t, bad)
 	h.token = h.Token("alice", nil, "personal")
@@ -626,6 +629,7 @@ func TestActionFailsBeforeTheGate(t *testing.T) {
 // Out of time, and a provider that is not there: an end that people can see, with
 // what was found.
 func TestActionPartial(t *testing.T) {
+	variants.Only(t) // a run for each case; TestVerdict has the exit codes
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -663,6 +667,7 @@ func TestActionWithoutKey(t *testing.T) {
 // fork's workflow left under the same name is not, and neither is one that may
 // not be read.
 func TestActionLooksAtTheLastRun(t *testing.T) {
+	variants.Only(t) // the script check has a last run
 	t.Parallel()
 	h := newHosted(t, bad)
 	first := h.step(t, "pull_request", h.opened(), nil)

@@ -12,11 +12,13 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A run asks by each of the three APIs, named by its provider; what it recorded
 // holds no key, and replays to the same report.
 func TestRunByEachAPI(t *testing.T) {
+	variants.Only(t) // TestConformance of internal/model/provider has each API
 	t.Parallel()
 	const reported = "### Check: adds two numbers\n**Command run:** `sh sum.sh 2 3`\n**Output observed:**\n```\n5\n```\n**Result: PASS**\n\n" +
 		"### Check: adds below zero [adversarial]\n**Command run:** `sh sum.sh -2 -3`\n**Output observed:**\n```\n-5\n```\n**Result: PASS**\n\nVERDICT: PASS"

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/store"
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // growth is how much a run of usual size may add to the database, in bytes.
@@ -24,6 +25,7 @@ const growth = 20_000
 // While blobs cannot be stored /readyz says so and jobs wait. When they can the job is done;
 // what it produced is in blobs, and each further run adds little to the database.
 func TestAppBlobs(t *testing.T) {
+	variants.Only(t) // the tests of internal/store have buckets
 	t.Parallel()
 	h := newInstalled(t)
 	folder := filepath.Join(h.data, "blobs")
@@ -76,6 +78,7 @@ func TestAppBlobs(t *testing.T) {
 // A bucket goes away in the middle of a run, which waits: on PostgreSQL with each step, on
 // SQLite at its end. Nothing is posted before or twice, and all of the run can be restored.
 func TestAppBlobsGoAway(t *testing.T) {
+	variants.Only(t) // the tests of internal/store and internal/queue have buckets that go away
 	t.Parallel()
 	var server storetest.Server
 	t.Cleanup(server.Stop)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Title and body are those of the event, whatever the author makes of them until the run
@@ -41,6 +42,7 @@ func TestAppTextOfTheEvent(t *testing.T) {
 // which is an event as well, the check run that was left unfinished is ended; nothing is
 // run by itself, and all can be asked for: by a comment, by that check run, and by a push.
 func TestAppRemoved(t *testing.T) {
+	variants.Only(t) // TestRemoved of ./app has the rules
 	t.Parallel()
 	for _, way := range []struct{ out, back string }{{"removed", "added"}, {"suspend", "unsuspend"}, {"deleted", "created"}} {
 		t.Run(way.out, func(t *testing.T) {
@@ -105,6 +107,7 @@ func (h *installed) lets(t *testing.T, action string) {
 // Also who was away when the App was let in again says how runs ended, at the start; and
 // where another run of the pull request has ended since, its comment stays.
 func TestAppToldLater(t *testing.T) {
+	variants.Only(t) // TestTellWhereItIs of ./app has it
 	t.Parallel()
 	h := newInstalled(t)
 	h.start(t)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const hookSecret = "a secret of the webhook's"
@@ -461,6 +462,7 @@ VERDICT: PASS
 // started again: one check run, one comment, one run, and no question is asked of the model
 // twice.
 func TestAppGoesOn(t *testing.T) {
+	variants.Only(t) // a job that is killed and goes on; TestKilledRunGoesOn has the run
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -519,6 +521,7 @@ func askedOnce(t *testing.T, dir string) {
 // A server that is killed while it publishes, when GitHub did what it was asked and before
 // the answer came, publishes once all the same, and does no finished run again.
 func TestAppTellsOnce(t *testing.T) {
+	variants.Only(t) // TestKilledWhileQueued of internal/publish has it
 	t.Parallel()
 	for _, call := range []string{"POST check-runs", "POST comments", "PATCH comments", "PATCH check-runs"} {
 		t.Run(call, func(t *testing.T) {

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // On PostgreSQL a server only receives, and a worker on another machine goes on with the run of
 // one that was killed: one check run, one comment, and no question is asked of the model
 // twice.
 func TestAppAnotherWorkerGoesOn(t *testing.T) {
+	variants.Only(t) // a lease that ends is waited for; TestKilledWorkers of internal/queue has it
 	t.Parallel()
 	h := newInstalled(t)
 	h.database = storetest.Postgres(t)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // operating is the documentation for operators.
@@ -77,6 +78,7 @@ func (p proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 // is made, the server takes its webhooks, people who log in watch the run to its verdict,
 // and ask for another with the button, which does what a comment does.
 func TestSetUpAsDocumented(t *testing.T) {
+	variants.Only(t) // a browser and a run; TestSettingsByHand has the settings
 	t.Parallel()
 	o := newOperator(t)
 	steps := docstest.Blocks(t, operating, "Set up", "sh")

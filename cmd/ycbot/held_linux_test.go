@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const heldServer = `import socketserver, sys, threading
@@ -55,6 +57,7 @@ VERDICT: FAIL
 // What an agent holds when the run is killed is held again when it goes on, with the same port
 // and given the same input, whether the call that started it was answered or not.
 func TestKilledWhileHolding(t *testing.T) {
+	variants.Only(t) // each case is a run that is killed and goes on; TestKilledRunGoesOn has one
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("needs python3")

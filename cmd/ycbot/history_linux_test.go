@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -18,6 +19,7 @@ import (
 // cannot be had the report says so, and a later run brings them. Without a sandbox all
 // of it comes first, because commands could read git's credential.
 func TestRunPullLarge(t *testing.T) {
+	variants.Only(t) // thousands of files
 	t.Parallel()
 	t.Run("comes", func(t *testing.T) {
 		t.Parallel()

@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestInitForks: a public repository gets the workflows for forks, and the first one leaves
 // those pull requests to them; a private one does not, nor one that GitHub does not know.
 func TestInitForks(t *testing.T) {
+	variants.Only(t) // a repository for each case; the tests of internal/scaffold have the files
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -132,7 +132,7 @@ func moments(lines int, whole bool) []int {
 		if testing.Short() && k%50 != 1 {
 			continue
 		}
-		far, near := 104, 16
+		far, near := 104, 24
 		if whole {
 			far, near = 26, 8
 		}

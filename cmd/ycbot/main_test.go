@@ -64,12 +64,16 @@ var leftScripts = map[string]string{
 // take: they compile and test Go in many rounds, or wait for processes. TestReadme has the demo, TestKilledRunGoesOn
 // a run that goes on.
 var longScripts = []string{
-	"agents_base", "agents_budget", "agents_built", "agents_cast", "agents_forms", "agents_given", "agents_input",
-	"agents_leftovers", "agents_liars", "agents_limits", "agents_newfeature", "agents_own", "agents_processes",
-	"agents_screenshot", "agents_stands", "agents_suites", "agents_turned", "agents_unwatched", "agents_verdict",
-	"brief", "build", "cancel", "demo", "dirty", "dropped", "environment", "given_up", "history", "newfailing",
-	"order", "preexisting", "previous", "previous_built", "previous_files", "range", "redacted_names",
-	"regressed", "replay", "resume", "sandbox", "submodules", "tasks", "tripwire", "unrelated", "until",
+	"acceptance08_worktree", "agents_append", "agents_base", "agents_budget", "agents_built", "agents_cast",
+	"agents_cmd", "agents_forms", "agents_given", "agents_input", "agents_leftovers", "agents_liars",
+	"agents_limits", "agents_links", "agents_masked", "agents_newfeature", "agents_own", "agents_permissions",
+	"agents_processes", "agents_records", "agents_sample", "agents_scratch", "agents_screenshot", "agents_stands",
+	"agents_suites", "agents_tools", "agents_turned", "agents_unwatched", "agents_verdict", "brief", "build",
+	"cancel", "commands", "demo", "dirty", "dropped", "environment", "explain", "given_up", "helpers", "history",
+	"hooks", "irregular", "levels", "lfs", "newfailing", "order", "path_own", "preexisting", "previous",
+	"previous_built", "previous_files", "range", "redacted_names", "regressed", "replay", "resume", "sandbox",
+	"setup_env", "spared", "submodules", "tasks", "tripwire", "tripwire_own", "unrelated", "until", "usage",
+	"verifiers",
 }
 
 // shortScripts are those that -short leaves: of what runs side by side in the program, begins

@@ -141,6 +141,7 @@ func (h *hosted) underWay(t *testing.T) (end func()) {
 
 // A verdict against another base is not concluded again when that is accepted.
 func TestAcceptOfAnotherBase(t *testing.T) {
+	variants.Only(t) // two runs; TestAccept of internal/conclude has the rules
 	t.Parallel()
 	h := newHosted(t, good)
 	h.gaveUp(t, nil)
@@ -183,6 +184,7 @@ func (h *hosted) last() string {
 // The same by the App, where the rule names it: a check of that name that a workflow makes
 // does not count. In one case the repository is renamed before it is accepted.
 func TestMergeByApp(t *testing.T) {
+	variants.Only(t) // TestMergeTable of internal/publish has the rules
 	t.Parallel()
 	for name, c := range mergeCases {
 		variants.Run(t, name, name == "all reasons are lifted", func(t *testing.T) { // each takes seconds

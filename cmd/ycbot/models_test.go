@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // modelsOf are the models that the agents of a run were asked of, by their names.
@@ -25,6 +26,7 @@ func modelsOf(rep report.Report) map[string]string {
 // Which model an agent is asked of follows from router, definition and
 // configuration; one that is not there is a warning, and the run's is asked.
 func TestModelsOfAgents(t *testing.T) {
+	variants.Only(t) // a run for each case; the tests of internal/model have the choice
 	t.Parallel()
 	base := maps.Clone(sumBase)
 	agent := func(name, fields string) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const providerKey = "sk-planted0123456789abcdefghijklmnop"
@@ -134,6 +135,7 @@ func TestEndpointWithFaults(t *testing.T) {
 // for once more; the second silence ends the agent, which is tried once more, and a
 // limit that is none ends the run.
 func TestModelIdle(t *testing.T) {
+	variants.Only(t) // the tests of internal/model have it
 	t.Parallel()
 	e := newEndpoint(t, providerKey, honestModel, "hang")
 	p := provide(t, e, sumBase, sumHead, []string{"YCBOT_MODEL_IDLE=4s"}, "--sandbox", "none")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // posting executes the step that posts what another job left in dir.
@@ -148,6 +149,7 @@ func TestPublishTampered(t *testing.T) {
 // acceptance is concluded from, nor the last run, whose acceptances stay in force and whose
 // verdict is taken over where nothing has changed since.
 func TestForgedRecord(t *testing.T) {
+	variants.Only(t) // TestEveryEditOfTheLastRunIsFound has one run
 	t.Parallel()
 	l := newLeft(t, workflowText, verified(t))
 	l.token = l.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "pull_requests": "write", "issues": "write", "actions": "read"}, "actions")

@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Of a run that was killed with SIGKILL while its agents were at work, and that
 // was not continued, the next sweep leaves no worktree, no registration in the
 // mirror and no short-lived file or control socket.
 func TestAcceptance23KilledAndSwept(t *testing.T) {
+	variants.Only(t) // TestKilledRunGoesOn and the tests of internal/workspace have both halves
 	t.Parallel()
 	r := newKilled(t)
 	left := func() (all []string) {

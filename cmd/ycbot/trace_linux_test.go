@@ -19,6 +19,8 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A collector takes traces over OTLP.
@@ -220,6 +222,7 @@ func TestTrace(t *testing.T) {
 
 // The Action and the App are traced as "ycbot run" is, and name the change.
 func TestTraceDoors(t *testing.T) {
+	variants.Only(t) // TestTrace has one run
 	t.Parallel()
 	t.Run("action", func(t *testing.T) {
 		t.Parallel()
@@ -252,6 +255,7 @@ func TestTraceDoors(t *testing.T) {
 // Without the variables, and with those that say no, nothing is sent; variables that cannot be
 // followed are reported, and a collector that is gone costs no run.
 func TestTraceOff(t *testing.T) {
+	variants.Only(t) // TestTrace has one run
 	t.Parallel()
 	c := newCollector(t)
 	dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const (
@@ -130,6 +131,7 @@ func (l *left) ask(t *testing.T, args ...string) step {
 
 // Of what the default branch's workflow left of this commit the verdict counts.
 func TestVerdictOfAction(t *testing.T) {
+	variants.Only(t) // TestVerdict has the exit codes
 	t.Parallel()
 	dir := verified(t)
 	for _, row := range []struct {
@@ -205,6 +207,7 @@ type tampering struct {
 // Whatever someone who may push branches, open pull requests and make workflows of their
 // own does to what verdict reads, it answers with no verdict and the reason.
 func TestVerdictTampered(t *testing.T) {
+	variants.Only(t) // TestPublishTampered edits the same files
 	t.Parallel()
 	dir := verified(t)
 	for _, row := range slices.Concat(tamperedRuns(), tamperedBases(), tamperedArtifacts(), tamperedArchives()) {

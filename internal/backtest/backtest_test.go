@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestArms makes each arm of real commits: what is proven has its deciding tests, the
@@ -75,6 +77,7 @@ func gitOut(t *testing.T, s Settings) []byte {
 // TestSourceIsOnlyRead: a backtest changes nothing of a repository, and makes the same
 // cases of it on another machine.
 func TestSourceIsOnlyRead(t *testing.T) {
+	variants.Only(t) // a backtest of its own; TestShow has one
 	t.Parallel()
 	h := toyHistory(t)
 	before := h.git("for-each-ref") + h.git("count-objects", "-v")
@@ -135,6 +138,7 @@ func TestFirstVerdict(t *testing.T) {
 // TestPlanIsKept: a backtest is continued with the settings that it began with, whatever
 // came into the repository since, and not with others.
 func TestPlanIsKept(t *testing.T) {
+	variants.Only(t) // a backtest of its own; TestShow has one
 	t.Parallel()
 	h := toyHistory(t)
 	b, _ := newToy(t, nil)
@@ -177,6 +181,7 @@ func TestPlanIsKept(t *testing.T) {
 
 // TestResumeElsewhere: results of another machine are taken over into another folder.
 func TestResumeElsewhere(t *testing.T) {
+	variants.Only(t) // TestKilled goes on where it was
 	t.Parallel()
 	b, e := newToy(t, nil)
 	s := settings(t, toyHistory(t).source("ann/toy"))

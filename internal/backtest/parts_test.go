@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -276,6 +277,7 @@ func TestTable(t *testing.T) {
 // TestSamples: each sample repository of an honest edit can be made, and its second
 // commit differs from its first.
 func TestSamples(t *testing.T) {
+	variants.Only(t) // a backtest of its own; TestShow has one
 	t.Parallel()
 	b, _ := newToy(t, nil)
 	all, err := b.honest(t.Context(), &Plan{Arms: []Arm{Honest}}, t.TempDir())

@@ -12,6 +12,7 @@ import (
 // again on the base in the selection in which they failed, and among the others of their package
 // only where they need these.
 func TestDisputedInOneSelection(t *testing.T) {
+	variants.Only(t) // rounds of tests that disagree
 	t.Parallel()
 	const before = "package m\n\nimport \"testing\"\n\nvar ready bool\n\nfunc TestFirst(t *testing.T) { ready = true }\n\n"
 	for name, tt := range map[string]struct {

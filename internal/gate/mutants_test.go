@@ -59,6 +59,7 @@ func sandboxOf(t testing.TB, tier sandbox.Tier, path string) sandbox.Sandbox {
 // A step that can only lower the verdict and cannot be taken leaves what the others found;
 // the verdict is PASS no more.
 func TestLoweringFails(t *testing.T) {
+	variants.Only(t) // packages are compiled for each case
 	t.Parallel()
 	tools := &Toolchains{Env: []string{"PATH=" + systemPath()}}
 	if !tools.Has("python3") {

@@ -104,6 +104,7 @@ func TestSeek(t *testing.T) {
 // A module that one project was given, and what it was compiled to, is nothing that commands of
 // another can read, whether they look for it in what projects share or require it.
 func TestProjectsShareNoSources(t *testing.T) {
+	variants.Only(t) // two projects of each language are set up
 	t.Parallel()
 	projectsShareNoSources(t, func(seed string) {
 		if err := gotest.Std(t.Context(), seed); err != nil {

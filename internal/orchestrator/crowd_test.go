@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/internal/workspace/git"
@@ -27,6 +28,7 @@ import (
 // worktree of its own with a clean git, what each did stands in its transcript and
 // in no other's, and git never stumbles over a lock.
 func TestEightAtOnce(t *testing.T) {
+	variants.Only(t) // eight runs at once
 	t.Parallel()
 	repeats := 50
 	if testing.Short() {

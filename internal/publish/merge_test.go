@@ -10,12 +10,14 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestMergeTable holds the table "May it merge" of docs/action.md: each row is carried out
 // against a branch with and without the requirement, a merge is tried, and what they come to
 // is what the page says. An acceptance is a run that concludes the same commit again.
 func TestMergeTable(t *testing.T) {
+	variants.Only(t) // hundreds of cases, each with a server; TestRequired has the rules that bind
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/action.md")
 	if err != nil {

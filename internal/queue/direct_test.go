@@ -13,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A worker makes do with two connections, one of them in its pool, and hears of jobs on the one
@@ -103,6 +104,7 @@ func TestTurnIsTaken(t *testing.T) {
 // A network that swallows everything, new connections too, does not keep a worker from its lease
 // once it is there again.
 func TestSilentNetwork(t *testing.T) {
+	variants.Only(t) // a silence is waited for; TestDatabaseAway has one that ends
 	t.Parallel()
 	where := server.Database(t)
 	other := newQueue(t, where, Options{})

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A worker that did not renew its lease stops, its writes are refused, and it reports to River
@@ -248,6 +249,7 @@ func TestWrongClocks(t *testing.T) {
 
 // What a worker asks the database at each tick does not grow with the number of workers.
 func TestTickDoesNotGrow(t *testing.T) {
+	variants.Only(t) // thousands of jobs
 	t.Parallel()
 	var own storetest.Server
 	t.Cleanup(own.Stop)

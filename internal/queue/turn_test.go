@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // waiting stores n jobs of 20 repositories and 4 installations, of which each seventh is asked for
@@ -46,6 +47,7 @@ func both(t *testing.T, q *Queue, each int, fn func(name string, found []candida
 // Where very many jobs wait the same ones are next, in the same order, as where few do: also
 // where some are urgent, cancelled, begun, handed over or over.
 func TestNextOfVeryMany(t *testing.T) {
+	variants.Only(t) // thousands of jobs
 	t.Parallel()
 	q := newQueue(t, server.Database(t), Options{Workers: 1, PerInstallation: 40})
 	waiting(t, q, 300)
@@ -91,6 +93,7 @@ func TestNextOfVeryMany(t *testing.T) {
 
 // The way that is taken depends on how many wait.
 func TestVeryManyWait(t *testing.T) {
+	variants.Only(t) // thousands of jobs
 	t.Parallel()
 	q := newQueue(t, server.Database(t), Options{Workers: 1})
 	waiting(t, q, 10)

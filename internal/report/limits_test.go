@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // large makes a report with n of everything, each string made by s.
@@ -30,6 +32,7 @@ func large(n int, s func(int) string) *Report {
 // TestMarkdownLimit: however much there is, the comment fits, nothing is left
 // open, and every section can still be seen.
 func TestMarkdownLimit(t *testing.T) {
+	variants.Only(t) // reports of the greatest size; TestMarkdownWithin has some
 	t.Parallel()
 	for name, s := range map[string]func(int) string{
 		"short":   func(i int) string { return fmt.Sprint("pkg/name Test", i) },

@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestBare holds that an empty environment is no other than one that is not laid out yet,
 // in whichever moment of execve a process is looked at: what has none may be anybody's.
 func TestBare(t *testing.T) {
+	variants.Only(t) // each tool starts in it
 	t.Parallel()
 	ready := func(env []string, text string) string {
 		t.Helper()

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox/cgroup"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Where little remains of the memory of a container, a command that has much of it is ended,
 // and none that has little. No command has more than is in use in the container, however often
 // its processes share it, and whatever is in use on the machine around.
 func TestGuardOfAContainer(t *testing.T) {
+	variants.Only(t) // TestSelfTest has the guard
 	t.Parallel()
 	root := t.TempDir()
 	write := func(name, text string) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Each limit is the one that was asked for, cannot be raised by the command, and
@@ -72,6 +73,7 @@ func TestDiskLimit(t *testing.T) {
 
 // What a command writes into files without a name, or where the harness may not look, counts.
 func TestDiskLimitUnseen(t *testing.T) {
+	variants.Only(t) // a file system is filled eight times; TestDiskLimit has one
 	t.Parallel()
 	for _, mode := range []string{"basic", "full"} {
 		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits.Disk = 64 << 20 })
@@ -106,6 +108,7 @@ const longPath = `import os, time; [(os.mkdir("a" * 200), os.chdir("a" * 200)) f
 // A command that makes too many files, or too many names of one, is ended for it, and
 // what it leaves can be removed.
 func TestInodeLimit(t *testing.T) {
+	variants.Only(t) // a file system is filled with files eight times; TestDiskLimit has one
 	t.Parallel()
 	for _, mode := range []string{"basic", "full"} {
 		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits.Inodes = 3000 })

@@ -18,6 +18,7 @@ import (
 // that work; what is a credential by its name and place stays hidden, and a link
 // to one leads nowhere.
 func TestToolchainsOfClosedHome(t *testing.T) {
+	variants.Only(t) // each toolchain starts
 	t.Parallel()
 	home := t.TempDir()
 	trees.Lay(t, home, map[string]string{

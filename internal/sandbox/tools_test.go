@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/toolchains"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const npmLock = `{"name": "m", "lockfileVersion": 3, "packages": {"": {"dependencies": {"dep": "file:dep"}}, "dep": {}, "node_modules/dep": {"resolved": "dep", "link": true}}}`
@@ -117,6 +118,7 @@ fn server() {
 
 // A crate is built and tested, offline, as it is outside.
 func TestCargo(t *testing.T) {
+	variants.Only(t) // a crate is compiled
 	t.Parallel()
 	out, err := exec.Command("rustc", "--print", "sysroot").Output()
 	if err != nil {
@@ -149,6 +151,7 @@ func TestCargo(t *testing.T) {
 // A test binary with the race detector runs under the default limits, although
 // it maps more address space than any machine has memory.
 func TestRaceDetector(t *testing.T) {
+	variants.Only(t) // a program is compiled with it
 	t.Parallel()
 	out, err := exec.Command("go", "env", "CGO_ENABLED").Output()
 	if err != nil || strings.TrimSpace(string(out)) != "1" {
@@ -177,6 +180,7 @@ func TestRaceDetector(t *testing.T) {
 // A program with the address sanitizer runs under the default limits, although it maps more
 // address space than any machine has memory.
 func TestAddressSanitizer(t *testing.T) {
+	variants.Only(t) // a program is compiled with it
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.c"), []byte("#include <stdlib.h>\n\nint main(int n, char **v) {\n\tchar *p = malloc(8);\n\tint bad = p[n - 1 + (n > 1) * 8];\n\tfree(p);\n\treturn bad * 0;\n}\n"), 0o600); err != nil {

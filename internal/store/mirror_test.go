@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 func write(t *testing.T, dir, name, data string) {
@@ -263,6 +265,7 @@ func mirrorChild(where, dir string) error {
 // each entry that was acknowledged is there once and in order, no line is torn, and no
 // entry of the journal is there without what was written before it.
 func TestRestoreAfterKill(t *testing.T) {
+	variants.Only(t) // a database is killed and restored
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
 		t.Helper()

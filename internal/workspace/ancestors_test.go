@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Commits before others and merge bases are found in the process where they can be, and
 // are those of git: past merges, with ids replaced, and where the history is cut off.
 func TestAncestorsAgreeWithGit(t *testing.T) {
+	variants.Only(t) // git is asked for each pair of commits; TestObjectsAgreeWithGit has objects
 	t.Parallel()
 	dir := t.TempDir()
 	user(t, dir, "init", "-q", "-b", "main")

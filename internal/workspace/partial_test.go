@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 )
 
@@ -188,6 +189,7 @@ func TestFetchLargeUnfiltered(t *testing.T) {
 // Trees of many files come as a shallow clone has them, but for those of commits that
 // the server does not have.
 func TestFetchLargeTrees(t *testing.T) {
+	variants.Only(t) // a tree of a hundred thousand files; TestFetchLarge has a smaller one
 	t.Parallel()
 	r := newLarge(t)
 	files := map[string]string{}

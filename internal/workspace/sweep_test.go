@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace/git"
 	"github.com/ycbot/ycbot/internal/workspace/repository"
 )
@@ -187,6 +188,7 @@ func TestTwoProcesses(t *testing.T) {
 
 // A mirror that is used for long does not pile up packs.
 func TestTidy(t *testing.T) {
+	variants.Only(t) // many worktrees; TestSweepPins has what is kept
 	t.Parallel()
 	for what, bring := range map[string]func(m *Mirror, r *repository.Repository, head string) error{
 		"import": func(m *Mirror, r *repository.Repository, head string) error { return m.Import(t.Context(), r, head) },

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
@@ -19,6 +20,7 @@ const settings = "version: 1\ncommands: {test: [sh test.sh]}\n"
 // summary, and an artifact that ycbot check accepts. The same event again leaves
 // one comment and one check run, and ycbot never sees the runner's own tokens.
 func TestTeamWorkflow(t *testing.T) {
+	variants.Only(t) // act and a stand-in for all of GitHub; TestActionOnPull of cmd/ycbot has the Action without them
 	t.Parallel()
 	workflow, ok := workflows(t)["ycbot"]
 	if !ok {

@@ -6,11 +6,13 @@ import (
 
 	"github.com/google/go-github/v66/github"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 
 // TestGitHub proves the bench: what the other tests take for granted.
 func TestGitHub(t *testing.T) {
+	variants.Only(t) // a stand-in for all of GitHub; TestApp has it as well
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo := g.Repo("proof", map[string]string{"test.sh": "exit 0\n"})

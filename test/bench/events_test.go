@@ -17,6 +17,7 @@ import (
 // TestCommands holds who may say /verify, where and how, and what everybody else
 // is answered. The comments are real ones, and so are their webhooks.
 func TestCommands(t *testing.T) {
+	variants.Only(t) // a stand-in for all of GitHub; TestAppVerifiesPullRequest of cmd/ycbot has comments
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo := g.Repo("commands", map[string]string{".github/ycbot.yml": settings, "test.sh": "echo all is well\n", "a.txt": "1\n"})

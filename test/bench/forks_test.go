@@ -106,6 +106,7 @@ func given(t *testing.T, name string) map[string]string {
 // TestClaims holds that what a fork's own workflow left is published, as the two
 // workflows of docs/action.md for that have it, and never as a success; and that it cannot speak of another commit than its own.
 func TestClaims(t *testing.T) {
+	variants.Only(t) // act runs two workflows; TestActionPublishesClaims of cmd/ycbot has them without
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo, n, head := aFork(t, g, "claimed")

@@ -200,6 +200,7 @@ func TestBlocking(t *testing.T) {
 // little as one with a single one, and where all calls take as long as they may, functions that
 // were not begun are left out.
 func TestBlockingTakesItsTurn(t *testing.T) {
+	variants.Only(t) // it waits for what blocks; TestBlocking has it once
 	t.Parallel()
 	text := "package p\n\nimport \"time\"\n\nfunc Slow(n int) int {\n\ttime.Sleep(400 * time.Millisecond)\n\treturn n + CHANGE\n}\n"
 	for i := 0; i < 2; i++ {
@@ -296,6 +297,7 @@ func Über(n int) float64 { return float64(n) * float64(len("CHANGE")) }
 // TestPastedTestsCompile: what is printed to be pasted compiles in its package, with whatever
 // the inputs are made of, and passes on the base.
 func TestPastedTestsCompile(t *testing.T) {
+	variants.Only(t) // each is compiled; TestPastedTest has one
 	t.Parallel()
 	base, head := strings.ReplaceAll(tricky, "CHANGE", "a"), strings.ReplaceAll(tricky, "CHANGE", "bb")
 	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})

@@ -67,6 +67,7 @@ test('quota', () => { const q = new Quota(5); expect(q.take(3)).toBe(true) })
 // TestTypeScriptIsCalled calls functions of TypeScript by either compiler that a project can
 // have: with its types, its paths and what it does not export, and names where they stand.
 func TestTypeScriptIsCalled(t *testing.T) {
+	variants.Only(t) // a compiler is installed
 	t.Parallel()
 	runners, err := bench.Runners(t.Context())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/testing/trees"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestPythonOf: functions are called in the environment that the tests have.
@@ -170,6 +171,7 @@ func TestClockOfSeconds(t *testing.T) {
 // TestPlacesAreNoDifference: where the tree of a side lies, and where a call was made, differs
 // between the sides and is not what a function does. It sees no arguments of what calls it.
 func TestPlacesAreNoDifference(t *testing.T) {
+	variants.Only(t) // processes by the dozen; that of Go shows the rule
 	t.Parallel()
 	const text = "import os, pathlib, sys, tempfile\ndef args():\n    VAR = 1\n    return sys.argv[1:]\ndef where():\n    VAR = 1\n    return os.path.abspath(__file__)\ndef real():\n    VAR = 1\n    return pathlib.Path(__file__).resolve().parent\ndef here():\n    VAR = 1\n    return os.getcwd()\ndef home():\n    VAR = 1\n    raise ValueError(os.path.expanduser('~/a'))\n"
 	calls := trees.PlanCalls(t, "python3", pythonBehaviour(), "a.py", text, [2]string{"x", "other"})
