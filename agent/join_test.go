@@ -3,7 +3,7 @@ package agent
 import "testing"
 
 // A reply that was cut goes on with what comes next, unless that starts over with the whole line
-// that the reply began with, where this says enough to be told from others.
+// that the reply began with, where this says enough to be no other one.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ said, next, want string }{

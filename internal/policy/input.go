@@ -100,6 +100,7 @@ func (c *checker) input(s *syntax.Stmt, depth int) {
 	if c.given(&text, s); text.Len() > 0 {
 		c.feed(s, text.String(), depth)
 	}
+	c.fedBy(s, depth)
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || c.collect || len(call.Args) < 2 {
 		return
@@ -111,6 +112,26 @@ func (c *checker) input(s *syntax.Stmt, depth int) {
 			c.says(&text, w)
 		}
 		c.literal(text.String(), depth)
+	}
+}
+
+// fedBy looks into what a command says for those that it is led to, as in echo text > >(sh).
+func (c *checker) fedBy(s *syntax.Stmt, depth int) {
+	for _, r := range s.Redirs {
+		if s.Cmd == nil || r.Word == nil {
+			continue
+		}
+		for _, part := range r.Word.Parts {
+			to, ok := part.(*syntax.ProcSubst)
+			if !ok || to.Op == syntax.CmdIn {
+				continue
+			}
+			var text strings.Builder
+			c.says(&text, s.Cmd)
+			for _, other := range to.Stmts {
+				c.feed(other, text.String(), depth)
+			}
+		}
 	}
 }
 
@@ -146,12 +167,17 @@ func (c *checker) feed(s *syntax.Stmt, text string, depth int) {
 	}
 }
 
-// fill puts words where xargs and parallel put them: in the place of {} or of the word behind -I,
-// else behind their own.
+// fill puts words where xargs and parallel put them: in the place of {} or of the word that an option
+// names, else behind their own.
 func fill(args, given []string) []string {
 	place := "{}"
 	if own := grouped(args, "I"); len(own) > 0 {
 		place = own[0]
+	}
+	for _, a := range args {
+		if own := placeOption.FindStringSubmatch(a); own != nil {
+			place = own[1]
+		}
 	}
 	var out []string
 	found := false
@@ -170,6 +196,9 @@ func fill(args, given []string) []string {
 	}
 	return out
 }
+
+// placeOption names the place of words, in the word of the option itself.
+var placeOption = pattern.New(`^(?:--replace=|-[a-hj-zA-HJ-Z0-9]*i)(.+)$`)
 
 // given writes the texts that a statement is given in place of a file.
 func (c *checker) given(b *strings.Builder, s *syntax.Stmt) {
@@ -239,6 +268,7 @@ func printed(b *strings.Builder, args []string) {
 	for {
 		before := len(left)
 		b.WriteString(verb.ReplaceAllStringFunc(format, func(how string) string {
+			left = left[min(len(left), strings.Count(how, "*")):] // its width and precision
 			if len(left) == 0 {
 				return ""
 			}
@@ -260,4 +290,4 @@ func printed(b *strings.Builder, args []string) {
 }
 
 // verb is where printf puts a word.
-var verb = pattern.New(`%[-+ 0-9.]*[sbqcdi]`)
+var verb = pattern.New(`%[-+ #'0-9.*]*[sbqcdi]`)

@@ -101,6 +101,8 @@ func (c *checker) script(src string, depth int) {
 			c.input(x, depth)
 		case *syntax.BinaryCmd:
 			c.piped(x, depth)
+		case *syntax.CoprocClause:
+			unnamed(x)
 		case *syntax.FuncDecl:
 			if callsItself(x) {
 				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
@@ -422,4 +424,18 @@ func callsItself(f *syntax.FuncDecl) bool {
 		return !found
 	})
 	return found
+}
+
+// unnamed gives a coprocess that is a simple command its first word back, which the parser takes for a name:
+// only a compound command can have one.
+func unnamed(x *syntax.CoprocClause) {
+	if x.Name == nil || x.Stmt == nil {
+		return
+	}
+	switch cmd := x.Stmt.Cmd.(type) {
+	case nil:
+		x.Stmt.Cmd, x.Name = &syntax.CallExpr{Args: []*syntax.Word{x.Name}}, nil
+	case *syntax.CallExpr:
+		cmd.Args, x.Name = append([]*syntax.Word{x.Name}, cmd.Args...), nil
+	}
 }
