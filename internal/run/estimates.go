@@ -23,6 +23,7 @@ type estimates struct {
 	now   map[string]int64 // of this run
 	began time.Time        // when the gate did
 	base  time.Duration    // of the base's tests
+	fills time.Duration    // of commands of the base that filled caches, which the next run finds
 	said  bool             // a forecast was given, or none is wanted
 }
 
@@ -71,11 +72,11 @@ func (e *estimates) progress(p gate.Progress) string {
 	return fmt.Sprintf("forecast: the tests of the base took %s, so the first verdict comes in %s to %s", roughly(e.base), roughly(e.base), roughly(3*e.base))
 }
 
-// reached keeps how long the gate took to what key names.
+// reached keeps how long the gate took to what key names, without what the next run is spared.
 func (e *estimates) reached(key string, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.now[key] = now.Sub(e.began).Milliseconds()
+	e.now[key] = max(now.Sub(e.began)-e.fills, time.Second).Milliseconds()
 }
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -125,8 +126,11 @@ func (e *estimates) took(p gate.Progress) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.now[estimateKey(p)] = p.Step.Duration.Milliseconds()
-	if p.Side == gate.Base && p.Stage == gate.StageTest {
+	switch {
+	case p.Side == gate.Base && p.Stage == gate.StageTest:
 		e.base += p.Step.Duration
+	case p.Side == gate.Base && p.Stage.FillsCaches():
+		e.fills += p.Step.Duration
 	}
 }
 

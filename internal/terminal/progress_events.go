@@ -156,7 +156,11 @@ func label(s *agent.Step) string {
 	if s.Rest {
 		where += ", which the change does not touch"
 	}
-	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), s.Command, where)
+	command := s.Command
+	if s.Stage == string(gate.StageWarm) && strings.HasPrefix(command, "go list") {
+		command = "compiling what tests need, once: " + command
+	}
+	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), command, where)
 }
 
 // call shows a tool call in one line: of commands the command, of others the arguments.

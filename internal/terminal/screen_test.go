@@ -173,14 +173,14 @@ func TestProgressOnATerminal(t *testing.T) {
 	live := out.text()
 	p.Event(agent.Event{Type: agent.EventCommandDone, DurationMS: 65000, Step: &agent.Step{Side: "base", Stage: "warm", Command: "go list -test ./..."}})
 	// What is of no interest is shown where it takes long.
-	if !strings.Contains(live, "\n  base warm  go list -test ./...  1:05") {
+	if !strings.Contains(live, "\n  base warm  compiling what tests need, once: go list -test ./...  1:05") {
 		t.Errorf("on the terminal:\n%s", live)
 	}
 	want := strings.Join([]string{
 		"✗ head test  make test  exit 1 12s",
 		"✗ agent Explore write_file {}  refused or wrong 0.0s",
 		"ycbot: run now",
-		"✓ base warm  go list -test ./...  ok 1m5s",
+		"✓ base warm  compiling what tests need, once: go list -test ./...  ok 1m5s",
 		"⠋ agents  1:05  12 345 tokens",
 		"  Explore  asks its model  1:05 · answer 1 · 0 tokens",
 		"  verification  $ sh sum.sh [2J  and 1 more  1:05 · answer 2 · 12 345 tokens",
