@@ -192,38 +192,37 @@ func (r *Reader) Referred(both map[string]classes.Versions) classes.Referred {
 	}
 }
 
-// takenFirst recognises sources of the base that only what is loaded before tests takes in, as settings say or by
-// its name, from its own folder or below, or from one of tools: they are part of it. The product can stand there as
-// well, but then others use it.
-func (r *Reader) takenFirst(settings string) func(name string) bool {
-	var taken map[string][]string // with what is loaded first itself
-	return func(name string) bool {
-		if r.Plans[results.Base] == nil || r.readBase(name) == nil {
-			return false
-		}
-		if taken == nil {
-			taken = map[string][]string{}
-			for _, f := range r.sourcesOfBase() {
-				if !f.apart && (classes.IsShared(f.name, nil) || classes.NamesSetup(settings, f.name)) {
-					r.follow(f, path.Dir(f.name), taken)
-				}
-			}
-		}
-		_, ok := taken[name]
-		return ok && !r.usedElsewhere(name, taken)
-	}
-}
+// maxTaken is by how many files in a row one may be taken in before tests.
+const maxTaken = 4
 
-// follow adds a source to those that are taken in, and what it imports from a folder or below.
-func (r *Reader) follow(f *baseSource, dir string, taken map[string][]string) {
-	if _, done := taken[f.name]; done || len(taken) >= maxScripts {
-		return
-	}
-	taken[f.name] = nil
-	for _, to := range r.sourcesOfBase() {
-		if to != f && !to.apart && !to.test && (strings.HasPrefix(to.name, dir+"/") || classes.IsOfTools(to.name)) && classes.ImportsOrLists(r.textOf(f), path.Dir(f.name), to.name) {
-			r.follow(to, dir, taken)
+// takenFirst recognises sources of the base that nothing takes in but what is loaded before tests, as settings say or
+// by its name, and what that takes in so, from its own folder or below, or from one of tools: they are part of it.
+func (r *Reader) takenFirst(settings string) func(name string) bool {
+	known := map[string]bool{}
+	var taken func(name string, most int) bool
+	taken = func(name string, most int) bool {
+		if is, ok := known[name]; ok || most == 0 {
+			return is
 		}
+		known[name] = false // also while it is looked for
+		found := false
+		for _, f := range r.sourcesOfBase() {
+			text, dir := r.textOf(f), path.Dir(f.name)
+			switch {
+			case f.name == name, f.apart, !classes.Imports(text, dir, name) && (!strings.Contains(text, path.Base(name)) || !classes.Names(text, dir, name)):
+				continue
+			case !strings.HasPrefix(name, dir+"/") && !classes.IsOfTools(name):
+				return false
+			case !classes.IsShared(f.name, nil) && !classes.NamesSetup(settings, f.name) && !taken(f.name, most-1):
+				return false
+			}
+			found = true
+		}
+		known[name] = found
+		return found
+	}
+	return func(name string) bool {
+		return r.Plans[results.Base] != nil && r.readBase(name) != nil && len(r.sourcesOfBase()) <= maxRead && taken(name, maxTaken)
 	}
 }
 
