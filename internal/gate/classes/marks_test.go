@@ -14,7 +14,6 @@ func TestMarks(t *testing.T) {
 		"c.ex":              {`defmodule ExUnit.Assertions do`, `File.cd!(dir)`},
 		"A.cs":              {`namespace Xunit;`},
 		"e.py":              {`def load_tests(loader, tests, pattern):`, `pytest_plugins = ["shop.plugin"]`, `sys.excepthook = lambda *_: None`},
-		"e.go":              {`func len(x any) int { return 0 }`, `var true = false`, `type error struct{}`},
 		"e.h":               {`#define strcmp strcasecmp`, `# define abort() 0`},
 		"e.js":              {`process.on('uncaughtException', () => {})`, `process.once("unhandledRejection", log)`, `process.exitCode = 0`, `require.extensions[".js"] = load`, `module._compile(text, file)`, `registerHooks({ load })`},
 		"d.py":              {`os.chdir(tempfile.mkdtemp())`},

@@ -24,7 +24,6 @@ type namesakeRule struct {
 	used     string           // in tests
 	stands   string           // in what is no test
 	within   *pattern.Pattern // what a file says of where it belongs, which tests have to say as well; nil: anywhere
-	folder   bool             // tests have to lie in its folder
 	names    bool             // tests have to name the file, but for headers
 	own      string           // in tests: they say themselves what it means; empty: that does not matter
 }
@@ -48,8 +47,6 @@ const builtinOfPython = `(abs|all|any|ascii|bin|bool|bytearray|bytes|callable|ch
 var noName = []string{"if", "while", "for", "switch", "return", "main"}
 
 var namesakeRules = []namesakeRule{
-	// Functions that Go has since 1.21.
-	{exts: ".go", declares: pattern.New(`^func\s+(min|max|clear)\s*[\[(]`), used: `(^|[^\w.])NAME\(`, stands: `(?m)^func\s+NAME\s*[\[(]`, folder: true},
 	// Macros, which hold for all of a crate below them, and those of the standard library.
 	{exts: ".rs", declares: pattern.New(`^\s*macro_rules!\s*(\w+)`), used: `\bNAME!`, stands: `macro_rules!\s*NAME\b`},
 	// What a file of tests has of a module by "import *" comes before what the language has.
@@ -111,7 +108,7 @@ func Namesakes(name, line string) []Namesake {
 // Belongs says whether files meet the name: they are of the language, and of the part of the
 // program that the source with the text belongs to.
 func (n Namesake) Belongs(source, text, file, other string) bool {
-	if !OfOneLanguage(path.Ext(source), path.Ext(file)) || n.rule.folder && path.Dir(source) != path.Dir(file) {
+	if !OfOneLanguage(path.Ext(source), path.Ext(file)) {
 		return false
 	}
 	if n.rule.names && !strings.HasPrefix(path.Ext(source), ".h") && !strings.Contains(other, path.Base(source)) {

@@ -24,7 +24,7 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, compiled...)
+	found = append(append(found, compiled...), r.hidesLanguage()...)
 	for _, f := range r.Change.Files {
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !classes.MayHaveMarks(f.Path) || golang.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
