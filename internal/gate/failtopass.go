@@ -32,7 +32,7 @@ func (r *runner) failToPass(ctx context.Context) error {
 	rep := &r.res.FailToPass
 	rep.State, rep.Files = ReproNotRun, files
 	rep.Note = "fail-to-pass was not finished"
-	a, err := r.overBase(ctx)
+	a, err := r.overBase(ctx, r.sides.BroughtForTests()...)
 	if err != nil {
 		return err
 	}

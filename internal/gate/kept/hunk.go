@@ -20,8 +20,8 @@ import (
 const hunkLines = 20
 
 // hunkOf is the difference of a file that concerns a test most: one with a line that said
-// names, which the base's version of the file said as it failed; the first one below where the
-// test's name stands; else the first of all.
+// names, which the base's version of the file said as it failed, or that takes the test away; the first
+// one below where the test's name stands; else the first of all.
 func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said string) (line int, old, now string) {
 	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", k.on.Sides.Base.Commit, k.on.Sides.Head.Commit, "--", t.File.Path}
 	if t.File.OldPath != "" {
@@ -31,12 +31,16 @@ func (k *keeper) hunkOf(ctx context.Context, t sides.Touch, id results.ID, said 
 	if err != nil {
 		return 0, "", ""
 	}
-	at := standsAt(string(k.on.Sides.Texts[t.File.Path].Head), id)
+	was := cmp.Or(t.File.OldPath, t.File.Path)
+	at, named := standsAt(string(k.on.Sides.Texts[t.File.Path].Head), id), linesIn(said, path.Base(was))
+	if own := standsAt(string(k.on.Sides.Texts[was].Base), id); at == 0 && own > 0 {
+		named = []int{own} // the change takes the test away
+	}
 	var about *pattern.Pattern
 	if t.Class == compare.Steering && path.Base(t.Path) != "go.mod" { // which has a version of the language
 		about = steersBy
 	}
-	return hunkAbout(string(patch), at, linesIn(said, path.Base(cmp.Or(t.File.OldPath, t.File.Path))), about)
+	return hunkAbout(string(patch), at, named, about)
 }
 
 // method is the name of a test of unittest, with its class.
