@@ -165,7 +165,7 @@ func (a *Arm) runPackages(ctx context.Context, s Selection, by *ecosystem.Packag
 			}
 			dir := a.on.Sides.PackageDir(a.Side, id)
 			if bad, places := a.uncompilable(by.Complaint, t.Output, s.Unit, dir); len(bad) > 0 {
-				if bad, err = a.cutTests(ctx, by, bad, places, t.Output); err != nil {
+				if bad, err = a.cutTests(ctx, by.Cutting, bad, places, t.Output); err != nil {
 					return over, err
 				}
 				if err := a.leave(ctx, bad, t.Output); err != nil {
@@ -299,8 +299,8 @@ func (a *Arm) limited(c ecosystem.Command) ecosystem.Command {
 	return a.on.Tests.Limited(results.Head, c)
 }
 
-// runOther runs a command. Where it could run no test, or none of a module, files of the arm that the
-// runner names are taken out, so that the others say something.
+// runOther runs a command. Where it could run no test, or none of a module, tests that do not compile, or
+// files of the arm that the runner names, are taken out, so that the others say something.
 func (a *Arm) runOther(ctx context.Context, c ecosystem.Command) (results.Suite, error) {
 	for round := 0; ; round++ {
 		suite, step, err := a.on.Tests.RunTests(ctx, a.Side, c)
@@ -310,6 +310,13 @@ func (a *Arm) runOther(ctx context.Context, c ecosystem.Command) (results.Suite,
 		suite.SetEcosystem(c.Eco)
 		a.Evidence = append(a.Evidence, step.Evidence)
 		whole := suite[results.ID{Unit: c.Unit, Command: c.Label()}]
+		if !results.AnyRan(suite) && whole.Cut && round < maxDrops {
+			if fewer, err := a.cutOther(ctx, c, whole.Output); err != nil {
+				return nil, err
+			} else if fewer {
+				continue
+			}
+		}
 		bad, said := a.namedIn(whole.Output, c.Unit), whole.Output
 		switch {
 		case results.AnyRan(suite) && step.Failed():

@@ -25,7 +25,7 @@ type cutFile struct {
 // cutTests leaves the tests out of files that do not compile, where it is in tests alone that
 // the compiler's complaints stand; of the change's tests also in what these call. It returns
 // the other files.
-func (a *Arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []string, places map[string][]int, why string) ([]string, error) {
+func (a *Arm) cutTests(ctx context.Context, by ecosystem.Cutting, files []string, places map[string][]int, why string) ([]string, error) {
 	var others []string
 	for _, f := range files {
 		src, err := a.on.Mirror.ReadFile(ctx, a.commit, f)
@@ -52,6 +52,21 @@ func (a *Arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []stri
 		a.Cut[f] = now
 	}
 	return others, a.layCut(ctx)
+}
+
+// cutOther does so for a command whose tests belong to files, and says whether any of them has fewer
+// tests now.
+func (a *Arm) cutOther(ctx context.Context, c ecosystem.Command, output string) (bool, error) {
+	e := languages.Named(c.Eco)
+	if c.Results == nil || e == nil || e.Cutting == nil {
+		return false, nil
+	}
+	bad, places := a.uncompilable(e.Cutting.Complaint, output, c.Unit, c.Unit)
+	if len(places) == 0 {
+		return false, nil
+	}
+	whole, err := a.cutTests(ctx, *e.Cutting, bad, places, output)
+	return len(whole) < len(bad), err
 }
 
 // takeOut makes files of the arm the side's own again, and takes others of the side

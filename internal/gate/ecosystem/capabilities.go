@@ -9,6 +9,18 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// Cutting is how tests that do not compile are left out of their files.
+type Cutting struct {
+	// Complaint is the beginning of a compiler's message. Its groups are the file and the
+	// line.
+	Complaint *pattern.Pattern
+
+	// Without is a source of tests without the tests in which some lines stand, with
+	// their names, and with helpers also without what else is declared there; false where a
+	// line stands in something else.
+	Without func(src []byte, lines []int, helpers bool) (rest []byte, tests []string, ok bool)
+}
+
 // Packages is what an ecosystem can do whose tests belong to packages that are compiled
 // one by one: [results.ID].Package is then the path by which one is imported. Where an ecosystem
 // has none, it is a file. No function is nil.
@@ -49,14 +61,7 @@ type Packages struct {
 	// is to have and a test file of the package; no text where that has no package.
 	Plant func(beside []byte, name string) (file, text string)
 
-	// Complaint is the beginning of a compiler's message. Its groups are the file and the
-	// line.
-	Complaint *pattern.Pattern
-
-	// Without is a source of tests without the tests in which some lines stand, with
-	// their names, and with helpers also without what else is declared there; false where a
-	// line stands in something else.
-	Without func(src []byte, lines []int, helpers bool) (rest []byte, tests []string, ok bool)
+	Cutting
 
 	// Heading is the line that the compiler writes above the errors of a package. Its
 	// group is the import path.

@@ -145,6 +145,10 @@ type Ecosystem struct {
 	// by itself.
 	Unimport func(src []byte, output string) (rest []byte, names []string)
 
+	// Cutting leaves tests that do not compile out of their files, where tests belong to files; nil:
+	// such files are left out as a whole.
+	Cutting *Cutting
+
 	// Forwarding is how tests find sources, and what these offer, where both were before a change
 	// moved them; nil: they cannot.
 	Forwarding *Forwarding

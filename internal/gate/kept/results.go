@@ -132,7 +132,7 @@ func (k *keeper) observe() {
 			if e.kept == compare.Absent && e.head == compare.Passed && k.on.Sides.MovedAsItIs(e.id) {
 				e.kept, broken, crashed, e.why = e.head, false, false, ""
 			} else if file, src := k.on.Sides.TestFileOf(e.id); src != nil {
-				e.why = cmp.Or(k.arm.Left[file], k.arm.Cut[file].Why[e.id.Top()], k.arm.Cut[k.on.Sides.MovedTo(file)].Why[e.id.Top()], e.why)
+				e.why = cmp.Or(k.arm.Left[file], k.cutFor(e, file), e.why)
 				if name := languages.Absent(e.eco, e.output); e.kept == compare.Failed && !k.on.Sides.ProductAsks(e.id, name, e.output) {
 					e.why = cmp.Or(k.arm.Unimported[file][name], e.why) // for want of a name that its file no longer imports
 				}
@@ -163,6 +163,19 @@ func (k *keeper) observe() {
 			e.why = e.output
 		}
 	}
+}
+
+// cutFor is why a test was left out of its file in the arm; empty: it was not. Others of its name, in other
+// modules of the file, may have run.
+func (k *keeper) cutFor(e *examined, file string) string {
+	name := e.id.Top()
+	if !languages.ByPackage(e.eco) {
+		if e.kept != compare.Absent {
+			return ""
+		}
+		file, name = k.on.Sides.NamedIn(e.id)
+	}
+	return cmp.Or(k.arm.Cut[file].Why[name], k.arm.Cut[k.on.Sides.MovedTo(file)].Why[name])
 }
 
 // beside says whether the files of tests that the change touches have nothing to do with a

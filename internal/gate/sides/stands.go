@@ -246,9 +246,14 @@ func (r *Reader) TestFileOf(id results.ID) (string, []byte) {
 // StandsIn is the base's file that the text of a test is in: that of its own module, where its
 // program is made of several sources.
 func (r *Reader) StandsIn(id results.ID) string {
-	file, _ := r.TestFileOf(id)
-	in, _ := rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil })
+	in, _ := r.NamedIn(id)
 	return in
+}
+
+// NamedIn is that file with the name that the test has in it.
+func (r *Reader) NamedIn(id results.ID) (file, own string) {
+	file, _ = r.TestFileOf(id)
+	return rust.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil })
 }
 
 // A testFile is a file of the base that has a test.

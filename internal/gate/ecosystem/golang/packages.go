@@ -40,14 +40,16 @@ func goPackages() *ecosystem.Packages {
 			}
 			return goTestWith(c, append(args, p.Packages...)...)
 		},
-		Plant:     plantGo,
-		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)`),
-		Without:   withoutTests,
-		Excluded:  excluded,
-		WarmFor:   warmFor,
-		Standard:  listStandard,
-		Seed:      seedOf,
-		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
+		Plant: plantGo,
+		Cutting: ecosystem.Cutting{
+			Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)`),
+			Without:   withoutTests,
+		},
+		Excluded: excluded,
+		WarmFor:  warmFor,
+		Standard: listStandard,
+		Seed:     seedOf,
+		Heading:  pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c ecosystem.Command) (ecosystem.Command, bool) {
 			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off"), version: c.Go}
 			return m.Command(results.StageList, "list", "-deps", "-test", "./..."), c.FillsModCache()

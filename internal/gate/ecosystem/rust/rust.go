@@ -51,8 +51,9 @@ func New() *ecosystem.Ecosystem {
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "build.rs"}, path.Base(name))
 		},
-		Adopt: adoptCargo,
-		Older: ecosystem.OlderIn("Cargo.lock", ecosystem.TOMLLockVersions),
+		Adopt:   adoptCargo,
+		Cutting: &ecosystem.Cutting{Complaint: complaint, Without: withoutTests},
+		Older:   ecosystem.OlderIn("Cargo.lock", ecosystem.TOMLLockVersions),
 		Absent: func(output string) (string, bool) {
 			m := rustMissing.FindStringSubmatch(output)
 			if m == nil {
