@@ -81,10 +81,13 @@ func (r *Report) proof() string {
 	return strings.Join(parts, ", ")
 }
 
-// reservations are what a PASS leaves to a person: changed lines that no test runs, functions
+// reservations are what a PASS leaves to a person: code that can tell tests from use, changed lines that no test runs, functions
 // that behave differently, old expectations that were given up.
 func (r *Report) reservations() []string {
 	var out []string
+	if x := r.toLookAt(); x != "" {
+		out = append(out, x)
+	}
 	if x := r.Executed.remark(r.Verdict); x != "" {
 		out = append(out, x)
 	}

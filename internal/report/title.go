@@ -32,6 +32,9 @@ func (r *Report) remarks() []string {
 	if !r.Believed.OK && len(r.Believed.Suites) > 0 {
 		out = append(out, fmt.Sprintf("%s not believed", plural(len(r.Believed.Suites), "test suite")))
 	}
+	if x := r.toLookAt(); x != "" {
+		out = append(out, x)
+	}
 	if x := r.Executed.remark(r.Verdict); x != "" {
 		out = append(out, x)
 	}
@@ -45,4 +48,21 @@ func (r *Report) remarks() []string {
 		}
 	}
 	return out
+}
+
+// OfTheChange begins the title of a finding about lines by which code can tell tests from use, or decide their results.
+const OfTheChange = "the change "
+
+// toLookAt counts such findings of a PASS, which says nothing of them otherwise; empty: there are none.
+func (r *Report) toLookAt() string {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity == SeverityWarning && strings.HasPrefix(f.Title, OfTheChange) {
+			n++
+		}
+	}
+	if n == 0 || r.Verdict != Pass {
+		return ""
+	}
+	return plural(n, "finding") + " to look at"
 }
