@@ -108,8 +108,27 @@ func words(s string) []string {
 // wrap writes s between indent and the width, broken between words only; a word
 // that is too long stands out. Lines after the first are indented by two more.
 func (p *page) wrap(indent int, st style, s string) {
+	p.wrapWords(indent, st, words(s))
+}
+
+// wrapCounts is wrap for numbers with what they count, which stay together where a line has the width.
+func (p *page) wrapCounts(indent int, st style, s string) {
+	var all []string
+	for _, part := range strings.SplitAfter(s, " ·") {
+		part = strings.TrimSpace(part)
+		if columns.Of(part) > p.width-indent-2 {
+			all = append(all, words(part)...)
+		} else {
+			all = append(all, part)
+		}
+	}
+	p.wrapWords(indent, st, all)
+}
+
+// wrapWords is wrap for what is broken already.
+func (p *page) wrapWords(indent int, st style, all []string) {
 	at, cur, used := indent, "", indent
-	for _, w := range words(s) {
+	for _, w := range all {
 		n := columns.Of(w)
 		switch {
 		case cur == "":

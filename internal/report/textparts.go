@@ -145,7 +145,7 @@ func (p *page) tests(r *Report) {
 		return
 	}
 	p.blank()
-	p.wrap(0, bold, "tests: "+r.Tests.line())
+	p.wrapCounts(0, bold, "tests: "+r.Tests.line())
 	for _, g := range r.unshown() {
 		p.line(2, none, g.name+":")
 		for _, name := range g.tests[:min(len(g.tests), textList)] {

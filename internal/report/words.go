@@ -233,7 +233,7 @@ func (t *Tests) groups() []group {
 		{"fixed", t.OtherFixed()},
 		{"pre-existing failures (not counted)", t.PreExisting},
 		{"flaky (not counted)", t.Flaky},
-		{"only on base", t.Removed},
+		{"gone with the change", t.Removed},
 	}
 	return slices.DeleteFunc(all, func(g group) bool { return len(g.tests) == 0 })
 }
