@@ -19,7 +19,7 @@ func (k *keeper) forward(ctx context.Context) error {
 		if !e.reached || e.drop {
 			continue
 		}
-		moved := e.id.Command != "" && len(k.on.Sides.ForMakefile()) > 0 || k.on.Sides.SaysMoved(e.output)
+		moved := e.id.Command != "" && len(k.on.Sides.ForMakefile()) > 0 || len(k.on.Sides.Lists()) > 0 || k.on.Sides.SaysMoved(e.output)
 		if e.why != "" || e.kept == compare.Failed && e.head == compare.Passed && moved {
 			lost = append(lost, e)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -24,7 +25,7 @@ import (
 // the base's tests where it is they that have to name another place.
 func (r *Reader) Forwards() []workspace.Put {
 	wanted := r.asking(func(v classes.Versions) []byte { return v.Base })
-	out := slices.Concat(r.redirected(), r.declared(), r.ForMakefile())
+	out := slices.Concat(r.redirected(), r.declared(), r.ForMakefile(), r.Lists())
 	for _, f := range r.moves().sources {
 		out = append(out, r.leading(f.OldPath, f.Path, r.onHead, wanted, r.Texts[f.Path].Head)...)
 	}
@@ -147,6 +148,52 @@ func (r *Reader) ForMakefile() []workspace.Put {
 		}
 	}
 	return out
+}
+
+// Lists are the base's Makefiles that are put back, with the head's lists of the sources that the product is
+// made of: a function that moves to a file of its own is no other way to run tests. Nothing else of the
+// change may set such a list.
+func (r *Reader) Lists() []workspace.Put {
+	var out []workspace.Put
+	for _, t := range r.Touched {
+		if t.Class != compare.Steering || t.Mixed || t.File.Status != change.Modified || !isMakefile(t.Path) {
+			continue
+		}
+		base, head := r.madeOf(results.Base, t.Path), r.madeOf(results.Head, t.Path)
+		data := classes.ListsOf(r.Texts[t.Path], func(variable string) bool {
+			return base[variable] && head[variable] && r.setAlike(variable)
+		})
+		if data != nil {
+			out = append(out, workspace.Put{Path: t.Path, Data: data})
+		}
+	}
+	return out
+}
+
+// madeOf are the variables of which the Makefiles around one make something that is not for tests.
+func (r *Reader) madeOf(side results.Side, name string) map[string]bool {
+	read, text := r.readBase, []byte{}
+	if side == results.Head {
+		read = r.readHead
+	}
+	n := 0
+	for _, f := range r.Plans[side].Files {
+		if near := ecosystem.Inside(path.Dir(name), f) || ecosystem.Inside(path.Dir(f), name); near && isMakefile(f) && !ecosystem.IgnoredDir(path.Dir(f)) && n < maxRead {
+			text, n = append(append(text, read(f)...), '\n'), n+1
+		}
+	}
+	return classes.MadeOf(string(text))
+}
+
+// setAlike says whether all files of the change set a variable in the same way, but for lines of Makefiles that
+// set it whatever is made.
+func (r *Reader) setAlike(variable string) bool {
+	for name, v := range r.Texts {
+		if !classes.SetAlike(v, variable, isMakefile(name)) {
+			return false
+		}
+	}
+	return true
 }
 
 // importPath is that of a folder on a side, as its project says; empty: it is in none.

@@ -261,11 +261,16 @@ func (r *Reader) namedByMake(touches []Touch, name string) bool {
 func (r *Reader) makefiles(touches []Touch) []byte {
 	var out []byte
 	for _, t := range touches {
-		if t.Class == compare.Steering && t.File.Status == change.Modified && ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk")(t.Path, nil) {
+		if t.Class == compare.Steering && t.File.Status == change.Modified && isMakefile(t.Path) {
 			out = append(out, r.Texts[t.Path].Base...)
 		}
 	}
 	return out
+}
+
+// isMakefile says whether a file is one of make by its name.
+func isMakefile(name string) bool {
+	return ecosystem.Called("GNUmakefile", "makefile", "Makefile", "*.mk")(name, nil)
 }
 
 // movedAlong says whether sources moved in the same way as a file, such as with
