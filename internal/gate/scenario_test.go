@@ -275,8 +275,9 @@ var inputs = map[string]string{
 	"passes":  "the limit of the sandbox for which a command is ended that prints EATS",
 	"flips":   "package and name of a test that flaked in 3 of 212 runs before; may be there several times",
 
-	"tag":  "a tag of the base",
-	"link": "a symbolic link of the head: where it lies, and where it leads",
+	"tag":       "a tag of the base",
+	"link":      "a symbolic link of the head: where it lies, and where it leads",
+	"base_link": "the same of the base",
 
 	"python":  "skipped without python3",
 	"node":    "skipped without node",
@@ -392,6 +393,21 @@ func lay(t testing.TB, dir string, files map[string][]byte) {
 	}
 }
 
+// symlink makes symbolic links, each of which is where it lies and where it leads.
+func symlink(t testing.TB, src string, links []string) {
+	t.Helper()
+	for _, link := range links {
+		at, target, _ := strings.Cut(link, " ")
+		_ = os.Remove(filepath.Join(src, at)) // an empty folder
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(src, at)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(src, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // repository makes the scenario's repository, its mirror and the change.
 func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mirror, change.Change) {
 	t.Helper()
@@ -406,6 +422,7 @@ func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mi
 	if s.submodule != "" {
 		addSubmodule(t, src, s.submodule)
 	}
+	symlink(t, src, s.input["base_link"])
 	base := commit(t, src)
 	for _, tag := range s.input["tag"] {
 		cmd := exec.CommandContext(ctx, "git", "tag", tag)
@@ -420,13 +437,7 @@ func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mi
 			t.Fatal(err)
 		}
 	}
-	for _, link := range s.input["link"] { // of the head: where it lies, and where it leads
-		at, target, _ := strings.Cut(link, " ")
-		_ = os.Remove(filepath.Join(src, at)) // an empty folder
-		if err := os.Symlink(target, filepath.Join(src, at)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	symlink(t, src, s.input["link"])
 	head := commit(t, src)
 	tip := base
 	if len(s.tip) > 0 {

@@ -35,6 +35,13 @@ func (r *Reader) runTogether(t Touch, id results.ID, eco string) bool {
 // Concerns is Reaches by what a file and a test say of one another, and not by what a file
 // of tests does to others that its command runs.
 func (r *Reader) Concerns(t Touch, id results.ID, eco string) (places []string, ok bool) {
+	for _, at := range t.links {
+		via := t
+		via.Path, via.links = at, nil
+		if places, ok = r.Concerns(via, id, eco); ok {
+			return places, true
+		}
+	}
 	unit := id.Unit
 	within := ecosystem.Inside(unit, t.Path)
 	mine := t.eco == "" || t.eco == eco || t.Mixed && classes.InMixed(t.Path, eco) || t.Class != compare.Steering && !r.tested(t.eco) || r.foreign(t, id, eco)

@@ -36,6 +36,7 @@ type Reader struct {
 	foldersNamed map[string]bool // by programs that run no tests, as far as they were asked for
 
 	checked     *checkTexts        // filled when asked for
+	links       []link             // of the base; filled when asked for
 	taken       map[string]bool    // sources, by tests that are scripts; nil: not asked for
 	baseSources []*baseSource      // of the base; filled when asked for
 	meetings    map[string]meeting // of these, by what a source is; filled when asked for

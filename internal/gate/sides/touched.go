@@ -31,6 +31,7 @@ type Touch struct {
 	Put   workspace.Put // what the base has there
 	Mixed bool          // only parts of the file are of the class
 	Built bool          // it moves, and stands where the build of each side names it
+	links []string      // where tests of the base find it by a link
 
 	Merge    func(theirs, ours []byte) ([]byte, error) // of a mixed one: ours with theirs of these parts
 	examples bool                                      // of a mixed one: they are in its documentation
@@ -106,10 +107,7 @@ func (r *Reader) Classify(ctx context.Context) error {
 			} else {
 				t.Class, t.eco = classes.ClassOfBoth(name, both[name], also)
 			}
-			if link := r.testLink(ctx, name); t.Class == compare.Source && link != "" {
-				_, t.eco = classes.ClassOfBoth(link, both[name], also)
-				t.Class = compare.Support // it has a path of its own, so that no test is of this file
-			}
+			r.linked(ctx, &t, both[name], also)
 			if t.Class == compare.Source && f.Status == change.Retyped || t.Class == compare.Source && r.linkAt(ctx, name) {
 				t.Class, t.eco = classes.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
@@ -167,25 +165,6 @@ func (r *Reader) linkAt(ctx context.Context, name string) bool {
 		}
 	}
 	return false
-}
-
-// testLink is a link of the base to a file that the change edits, at a place where
-// runners take tests from; empty: there is none.
-func (r *Reader) testLink(ctx context.Context, name string) string {
-	entries, err := r.Mirror.Files(ctx, r.Base.Commit)
-	if err != nil {
-		return ""
-	}
-	for _, e := range entries {
-		if e.Mode != "120000" || !languages.IsTestFile(e.Path) {
-			continue
-		}
-		to, err := r.Mirror.ReadFile(ctx, r.Base.Commit, e.Path)
-		if err == nil && path.Join(path.Dir(e.Path), string(to)) == name {
-			return e.Path
-		}
-	}
-	return ""
 }
 
 // inTheWay are links and files of the head where the base has folders of what is
