@@ -1,6 +1,9 @@
 package classes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestMarks holds which added lines of sources are marks of a test run, and which
 // lines of honest changes are not.
@@ -158,5 +161,40 @@ func TestShadowsLibrary(t *testing.T) {
 	}
 	if ShadowsLibrary("src/statistics.py", func(name string) bool { return name == "src/__init__.py" }) {
 		t.Error("a module of the package src")
+	}
+}
+
+// TestLoosens holds by which lines a script changes what those do that take it in.
+func TestLoosens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`set +e`: true, `set -u +e`: true, `set -o nounset +e`: true, `set -uo pipefail +e`: true, `  set +e`: true, `if true; then set +e; fi`: true, `for x in a; do set +eu; done`: true,
+		`{ set +o errexit; }`: true, `set -u +o pipefail`: true, `builtin set +e`: true, `command set '+e'`: true, `eval "set +e"`: true, `a || set +e`: true,
+		`trap - ERR`: true, `trap : ERR`: true, `trap true ERR`: true, `trap -- : ERR`: true, `trap ':' ERR`: true, `trap "true;" EXIT ERR`: true, `  trap '' ERR`: true,
+		`shopt -uo errexit`: true, `shopt -u -o errexit`: true, `shopt -o -u errexit`: true, `shopt -s nullglob`: true, `shopt -s extglob nullglob`: true,
+		`GLOBIGNORE='*/2.*'`: true, `export GLOBIGNORE=x`: true, `set -n`: true, `set -eu -f`: true, `set -t`: true, `set -o noglob`: true,
+
+		`set -e`: false, `set -euo pipefail`: false, `set -o errexit`: false, `set -- -n "$@"`: false, `set -- +e`: false, `reset +e`: false, `# set +e`: false, `echo "set +e"`: false,
+		`trap 'rm -f "$tmp"' EXIT`: false, `trap 'echo failed' ERR`: false, `shopt -s extglob`: false, `shopt -so errexit`: false, `set +x`: false, `offset -e`: false,
+		`MYGLOBIGNORE=x`: false, `set -o nounset`: false, `set -x`: false,
+	} {
+		if got := Loosens("lib/text.sh", map[int]string{3: text}); len(got) == 1 != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		"  set +e\n  out=$(calc)\n  code=$?\n  set -e":    false,
+		"  set +e\n  calc\n  return\n  set -e":            true,
+		"  set +e\nfi\n  set -e":                          true,
+		"  set +e\n  if never; then\n    set -e\n  fi\n}": true,
+		"set +e\ncalc\nset -e":                            true,
+	} {
+		lines := map[int]string{}
+		for i, line := range strings.Split(text, "\n") {
+			lines[i+1] = line
+		}
+		if got := Loosens("lib/text.sh", lines); len(got) == 1 != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

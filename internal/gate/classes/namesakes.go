@@ -157,18 +157,48 @@ func MarkOfNamesake(name string, line int, text string) Mark {
 	return markOf(name, line, "declares a name that tests have from elsewhere", text)
 }
 
-// loosens are the options of a shell by which what follows is not run, or means something else.
-var loosens = pattern.New(`(?:^|[;&|{]\s*)\s*(?:set\s+-(?:[a-z]*[nf][a-z]*|o\s+(?:noexec|noglob))|shopt\s+-[su]\s+(?:nocase\w+|failglob|extdebug|nullglob))\b`)
+// loosens are what makes a shell go on after failures, not run what follows, or read it otherwise: also inside
+// of a block, with other options before it, and by another word for it.
+var loosens = pattern.New(`(?:^|[;&|{(!]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval|export)\s+["']?)*(?:` +
+	`set\s+(?:[-+]\w*o\s+\w+\s+|[-+]\w+\s+)*["']?(?:\+[a-zA-Z]*e|-[a-zA-Z]*[nft]|\+\w*o\s+(?:errexit|pipefail)\b|-\w*o\s+(?:noexec|noglob|onecmd)\b)` +
+	`|trap\s+(?:--\s+)?(?:-|:|true|(?:''|""|["']\s*(?::|true)\s*;?\s*["']))\s+(?:\w+\s+)*ERR\b` +
+	`|shopt\s+(?:-\w+\s+)*(?:\w+\s+)*(?:nocase\w+|failglob|extdebug|nullglob)\b|shopt\s+(?:-\w+\s+)*-\w*u\w*\s+(?:-\w+\s+)*(?:\w+\s+)*(?:errexit|pipefail)\b` +
+	`|GLOBIGNORE=)`)
 
-// Loosens are the marks of lines that a change adds to a script that others take in.
+var (
+	goesOnFor  = pattern.New(`^\s+set\s+\+e\s*$`)
+	stopsAgain = pattern.New(`^\s+set\s+-e\s*$`)
+	leaves     = pattern.New(`\b(?:return|exit|break|continue|exec)\b`)
+)
+
+// Loosens are the marks of lines that a change adds to a script that others take in. One that goes on after
+// failures for some lines of its own, and stops at them again, leaves those as they were.
 func Loosens(name string, added map[int]string) []Mark {
 	var out []Mark
 	for _, line := range sortedKeys(added) {
-		if IsScript(name) && loosens.MatchString(added[line]) {
+		if IsScript(name) && loosens.MatchString(added[line]) && !forOwnLines(added, line) {
 			out = append(out, markOf(name, line, "sets how the shell reads tests that take this in", added[line]))
 		}
 	}
 	return out
+}
+
+// forOwnLines says whether a line that has a script go on after failures is followed by one of the same block
+// that takes that back, with nothing between them that leaves the block.
+func forOwnLines(added map[int]string, line int) bool {
+	indent := func(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+	if !goesOnFor.MatchString(added[line]) {
+		return false
+	}
+	for at := line + 1; ; at++ {
+		text, ok := added[at]
+		switch in := indent(text); {
+		case !ok, strings.TrimSpace(text) != "" && in < indent(added[line]), leaves.MatchString(text):
+			return false
+		case in == indent(added[line]) && stopsAgain.MatchString(text):
+			return true
+		}
+	}
 }
 
 // exit ends a process as a success, in languages whose runners see that a test does not come to its end.

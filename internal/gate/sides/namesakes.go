@@ -119,11 +119,31 @@ func ofTests(name string) bool {
 	return languages.IsTestFile(name) || classes.InTestFolder(name) || ecosystem.InFolder(name, "t")
 }
 
-// loosens are the lines of a script that tests take in by which the shell reads them otherwise.
+// loosens are the lines of a script that tests take in, also by way of others, by which the shell reads them
+// otherwise.
 func (r *Reader) loosens(name string, added map[int]string) []classes.Mark {
-	marks := classes.Loosens(name, added)
-	if len(marks) > 0 && slices.ContainsFunc(r.programsOfBase(), func(f *baseSource) bool { return ofTests(f.name) && classes.IsSourcedIn(r.textOf(f), name) }) {
-		return marks
+	marks := slices.DeleteFunc(classes.Loosens(name, added), func(m classes.Mark) bool {
+		return len(classes.MarksIn(name, map[int]string{m.Line: added[m.Line]})) > 0 // it is one in any script
+	})
+	if len(marks) == 0 || !r.sourcedByTests(name) {
+		return nil
 	}
-	return nil
+	return marks
+}
+
+// sourcedByTests says whether scripts that are tests of the base, or that test commands call, source one.
+func (r *Reader) sourcedByTests(name string) bool {
+	programs, seen := r.programsOfBase(), map[string]bool{name: true}
+	for next := []string{name}; len(next) > 0 && len(seen) < maxScripts; next = next[1:] {
+		for _, f := range programs {
+			if seen[f.name] || !classes.IsSourcedIn(r.textOf(f), next[0]) {
+				continue
+			}
+			if ofTests(f.name) || r.called[f.name] {
+				return true
+			}
+			seen[f.name], next = true, append(next, f.name)
+		}
+	}
+	return false
 }
