@@ -221,7 +221,9 @@ func (k *keeper) findBeside(e *examined, file string) bool {
 func (k *keeper) wantsRemoved(e *examined) bool {
 	name := languages.Absent(e.eco, e.output)
 	if at := k.on.Sides.ForMakefile(); name == "" && e.id.Command != "" && len(at) > 0 { // make compiles them
-		name = languages.Absent(languages.Of(at[0].Path).Name, e.output)
+		if name = languages.Absent(languages.Of(at[0].Path).Name, e.output); k.on.Sides.StandsUncalled(name) {
+			return false
+		}
 	}
 	return name != "" && !k.on.Sides.ProductAsks(e.id, name, e.output) && k.namesRemoved(e, name)
 }

@@ -3,6 +3,7 @@ package sides
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -136,18 +137,81 @@ func (r *Reader) declared() []workspace.Put {
 	return out
 }
 
-// ForMakefile are the sources of C and C++ that the change moves where the base's Makefile compiles them,
-// which is put back with its tests.
+// ForMakefile are the sources of C and C++ that the change moves, also by their functions to several others,
+// where the base's Makefile compiles them, which is put back with its tests.
 func (r *Reader) ForMakefile() []workspace.Put {
 	makefile := r.makefiles(r.Touched)
+	if len(makefile) == 0 {
+		return nil
+	}
 	var out []workspace.Put
-	for _, f := range r.moves().sources {
-		m := ecosystem.Moved{Old: f.OldPath, New: f.Path, Source: r.Texts[f.Path].Head}
-		if data := native.Compiled(m, makefile, r.onHead); data != nil && !r.onHead(f.OldPath) {
-			out = append(out, workspace.Put{Path: f.OldPath, Data: data})
+	for _, f := range r.Change.Files {
+		old := cmp.Or(f.OldPath, f.Path)
+		if f.Status != change.Renamed && f.Status != change.Deleted || !native.IsSource(old) || r.onHead(old) || !r.sourceText(old) {
+			continue
+		}
+		var text []byte
+		for _, now := range r.madeInto(old, f) {
+			m := ecosystem.Moved{Old: old, New: now, Source: r.Texts[now].Head}
+			if data := native.Compiled(m, makefile, r.onHead); data != nil {
+				text = append(append(text, bytes.TrimRight(data, "\n")...), '\n')
+			}
+		}
+		if text != nil {
+			out = append(out, workspace.Put{Path: old, Data: text})
 		}
 	}
 	return out
+}
+
+// madeInto are the sources that the change makes of one: the one that it becomes, and others that have a function
+// of it.
+func (r *Reader) madeInto(old string, f change.File) []string {
+	var out []string
+	if f.Status == change.Renamed {
+		out = append(out, f.Path)
+	}
+	had := native.Functions(r.Texts[old].Base)
+	for _, o := range r.Change.Files {
+		v := r.Texts[o.Path]
+		if o.Path == f.Path || v.Base != nil || v.Head == nil || !native.IsSource(o.Path) || !r.sourceText(o.Path) {
+			continue
+		}
+		if slices.ContainsFunc(native.Functions(v.Head), func(name string) bool { return slices.Contains(had, name) }) {
+			out = append(out, o.Path)
+		}
+	}
+	return out
+}
+
+// StandsUncalled says whether a function of the base's sources stands in the head's, and the head's Makefile does not
+// run for tests all that the base's does: its name is then not what they lack.
+func (r *Reader) StandsUncalled(name string) bool {
+	stands := func(of string, v classes.Versions) bool {
+		return native.IsSource(of) && r.sourceText(of) && slices.Contains(native.Functions(v.Head), name)
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(r.Texts)), func(of string) bool { return stands(of, r.Texts[of]) }) {
+		return false
+	}
+	return slices.ContainsFunc(r.Touched, func(t Touch) bool {
+		v := r.Texts[t.Path]
+		return t.Class == compare.Steering && isMakefile(t.Path) && v.Base != nil && v.Head != nil && !runsAll(v)
+	})
+}
+
+// runsAll says whether the head's targets for tests have all lines that the base's run.
+func runsAll(v classes.Versions) bool {
+	lines := func(src []byte) []string {
+		var out []string
+		for _, m := range ecosystem.TestTargets.FindAllStringSubmatch(string(src), -1) {
+			for line := range strings.Lines(m[len(m)-1]) {
+				out = append(out, strings.TrimSpace(line))
+			}
+		}
+		return out
+	}
+	now := lines(v.Head)
+	return !slices.ContainsFunc(lines(v.Base), func(line string) bool { return !slices.Contains(now, line) })
 }
 
 // Lists are the base's Makefiles that are put back, with the head's lists of the sources that the product is

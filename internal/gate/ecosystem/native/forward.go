@@ -40,3 +40,17 @@ func Compiled(m ecosystem.Moved, makefile []byte, has func(string) bool) []byte 
 	}
 	return includes(m)
 }
+
+// functionStart begins a function that other sources can call.
+var functionStart = pattern.New(`(?m)^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+([A-Za-z_]\w*)\s*\([^;{}]*\{`)
+
+// Functions are the functions of a source of C or C++ that others can call.
+func Functions(src []byte) []string {
+	var out []string
+	for _, m := range functionStart.FindAllSubmatch(src, -1) {
+		if !bytes.HasPrefix(m[0], []byte("static")) {
+			out = append(out, string(m[1]))
+		}
+	}
+	return out
+}
