@@ -313,7 +313,7 @@ func (b *builder) lint() {
 func (b *builder) observations() {
 	for _, m := range b.result.Marks {
 		b.findings = append(b.findings, report.Finding{
-			Severity: report.SeverityWarning, Title: report.OfTheChange + m.Says(), Path: m.Path, Line: m.Line, Detail: m.Text,
+			Severity: report.SeverityWarning, Title: "the change " + m.Says(), Path: m.Path, Line: m.Line, Detail: m.Text, Mark: true,
 		})
 	}
 	for _, m := range b.result.Remarks {

@@ -22,7 +22,7 @@ func TestHeadline(t *testing.T) {
 		{Report{Expectations: given, Behaviour: differs}, "1 function behaves differently, 1 of 4 old expectations dropped; 3 tests pass"},
 		{Report{Behaviour: []Difference{{Function: "f", Expected: true}}}, "3 tests pass and nothing regressed"},
 		{Report{Executed: &Executed{Lines: 2}}, "no test runs a changed line; 3 tests pass and nothing regressed"},
-		{Report{Findings: []Finding{{Severity: SeverityWarning, Title: "the change adds code that prints"}, {Severity: SeverityInfo, Title: "a test is long"}}}, "1 finding to look at; 3 tests pass and nothing regressed"},
+		{Report{Findings: []Finding{{Severity: SeverityWarning, Title: "the change adds code that prints", Mark: true}, {Severity: SeverityInfo, Title: "a test is long"}}}, "1 finding to look at; 3 tests pass and nothing regressed"},
 		{Report{Findings: []Finding{{Severity: SeverityWarning, Title: "no test notices this change: 1 → 2"}}}, "3 tests pass and nothing regressed"},
 		{Report{Executed: &Executed{Lines: 2, Ran: 2}}, "3 tests pass and nothing regressed"},
 	} {

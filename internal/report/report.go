@@ -216,6 +216,8 @@ type Finding struct {
 	Evidence []string `json:"evidence"`
 	Repro    string   `json:"repro"`
 	Detail   string   `json:"detail"` // output or diff for people; may be long
+	// Mark says that the line can tell tests from use, or decide their results.
+	Mark bool `json:"mark,omitempty"`
 }
 
 // A Severity says how bad a finding is. The strings are stored: do not change them.

@@ -50,14 +50,11 @@ func (r *Report) remarks() []string {
 	return out
 }
 
-// OfTheChange begins the title of a finding about lines by which code can tell tests from use, or decide their results.
-const OfTheChange = "the change "
-
-// toLookAt counts such findings of a PASS, which says nothing of them otherwise; empty: there are none.
+// toLookAt counts the marks of a PASS, which says nothing of them otherwise; empty: there are none.
 func (r *Report) toLookAt() string {
 	n := 0
 	for _, f := range r.Findings {
-		if f.Severity == SeverityWarning && strings.HasPrefix(f.Title, OfTheChange) {
+		if f.Mark {
 			n++
 		}
 	}
