@@ -191,12 +191,18 @@ func (p *program) verified(ctx context.Context, o *runOptions) (*report.Report, 
 	return p.verify(ctx, o, job)
 }
 
-// unverified is the report where there was nothing to report on, and why.
+// unverified is the report where there was nothing to report on, why, and what was known of
+// the run by then.
 func (p *program) unverified(ctx context.Context, why error) *report.Report {
-	text := redact.New(redact.SecretsFrom(p.env)).Bytes([]byte("could not verify: " + oneLine(why)))
 	rep := &report.Report{
-		Schema: report.Schema, Phase: report.PhaseEnd, Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
-		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{string(text)}, Versions: report.Versions{Ycbot: version()},
+		Schema: report.Schema, Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
+		Versions: report.Versions{Ycbot: version(), OS: p.platform}, Timings: report.Timings{Started: p.now().UTC()},
+	}
+	var unready *run.Unready
+	if errors.As(why, &unready) {
+		rep = unready.Begun.Header(nil)
+		rep.ReportDir, rep.NotCovered, rep.Reproduce = "", nil, "" // no report is kept, and the same would come to nothing again
+		rep.Timings.DurationMS = p.now().Sub(rep.Timings.Started).Milliseconds()
 	}
 	if ctx.Err() != nil {
 		rep.Outcome = report.Cancelled
@@ -204,8 +210,27 @@ func (p *program) unverified(ctx context.Context, why error) *report.Report {
 	if sig := stoppedBy(ctx); sig != nil { // and not what that made fail
 		rep.Reasons = []string{"cancelled before there was a verdict: " + sig.Error()}
 	}
+	rep = p.withoutSecrets(rep)
 	rep.Title = rep.MakeTitle()
 	return rep
+}
+
+// withoutSecrets is a report without the secrets of the environment, such as in an address of
+// a remote. One that cannot be searched keeps its reasons alone.
+func (p *program) withoutSecrets(rep *report.Report) *report.Report {
+	redactor := redact.New(redact.SecretsFrom(p.env))
+	js, err := rep.JSON()
+	if err == nil {
+		var clean *report.Report
+		if clean, err = report.Parse(redact.InJSON(redactor.Bytes, js)); err == nil {
+			return clean
+		}
+	}
+	reason := redactor.Bytes([]byte(rep.Reasons[0]))
+	return &report.Report{
+		Schema: report.Schema, Phase: rep.Phase, Verdict: rep.Verdict, Outcome: rep.Outcome, Reasons: []string{string(reason)},
+		Trigger: rep.Trigger, Trust: rep.Trust,
+	}
 }
 
 // verify wires what a run needs and shows its progress.

@@ -159,7 +159,13 @@ func (r *Report) took() string {
 // provenance says what verified the change.
 func (r *Report) provenance() string {
 	v := r.Versions
-	parts := []string{"ycbot " + orUnknown(plain(v.Ycbot)), "git " + orUnknown(plain(v.Git)), orUnknown(plain(v.OS))}
+	parts := []string{"ycbot " + orUnknown(plain(v.Ycbot))}
+	if v.Git != "" { // a run that ended at once may not have asked
+		parts = append(parts, "git "+plain(v.Git))
+	}
+	if v.OS != "" {
+		parts = append(parts, plain(v.OS))
+	}
 	for _, name := range slices.Sorted(maps.Keys(v.Toolchains)) {
 		version := v.Toolchains[name]
 		if !strings.HasPrefix(version, name) {

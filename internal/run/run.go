@@ -133,8 +133,8 @@ func (p *Previous) Usable() bool { return p.Err == nil && p.Problem == "" }
 
 // Run verifies a change. A failing verdict is a report, not an error; so is a
 // run that was cancelled, ran out of time or met a fault of the infrastructure
-// once its range was known: see Report.Outcome. An error means that there is
-// nothing to report on: what the caller gave ([rundir.UsageError]) or a run directory,
+// once it was prepared: see Report.Outcome. An error means that there is
+// nothing to report on ([Unready] says what was known by then): what the caller gave ([rundir.UsageError]) or a run directory,
 // mirror or journal that cannot be used.
 func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	b, err := r.begin(ctx, job, nil)
@@ -142,9 +142,9 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 		return nil, err
 	}
 	defer b.close(r)
-	p, err := r.prepare(ctx, b)
+	p, src, err := r.prepare(ctx, b)
 	if err != nil {
-		return nil, b.discard(r, err)
+		return nil, &Unready{Begun: b.recorded(src), Err: b.discard(r, err)}
 	}
 	defer p.close()
 	rep, err := p.verify(ctx)
@@ -155,27 +155,37 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	return rep, err
 }
 
-// prepare finds the change and opens what the stages after the checkout need.
-func (r *Runner) prepare(ctx context.Context, b *begun) (*prepared, error) {
+// An Unready run had begun, and met what keeps it from verifying anything.
+type Unready struct {
+	Begun rundir.Begun // its change is empty where the checkout failed
+	Err   error
+}
+
+func (e *Unready) Error() string { return e.Err.Error() }
+func (e *Unready) Unwrap() error { return e.Err }
+
+// prepare finds the change and opens what the stages after the checkout need. The change is
+// returned with an error, too, where it was found.
+func (r *Runner) prepare(ctx context.Context, b *begun) (*prepared, rundir.Source, error) {
 	h, err := r.openMirror(ctx, b)
 	if err != nil {
-		return nil, fmt.Errorf("checkout: %w", err)
+		return nil, rundir.Source{}, fmt.Errorf("checkout: %w", err)
 	}
 	src, err := quick(ctx, b.progress, "checkout", func(ctx context.Context) (rundir.Source, error) { return r.checkout(ctx, b, h.mirror) })
 	if err != nil {
 		h.close(r.Log)
-		return nil, err
+		return nil, src, err
 	}
 	p, err := r.ready(ctx, b, h, src)
 	if err != nil {
-		return nil, err
+		return nil, src, err
 	}
 	b.progress.hooks = r.hooks(b, src)
 	if err := b.progress.hooks.runStart(ctx); err != nil {
 		p.close()
-		return nil, err
+		return nil, src, err
 	}
-	return p, nil
+	return p, src, nil
 }
 
 // verify is what comes after the checkout. Each stage is given values and returns
