@@ -302,11 +302,27 @@ func openStore(ctx context.Context, m machine.Machine, o *Options) (*store.DB, e
 	return db, nil
 }
 
-// Migrate brings the database to this version.
-func Migrate(ctx context.Context, m machine.Machine, o Options) error {
+// Migrate brings the database to this version, and says which database and version that is.
+func Migrate(ctx context.Context, m machine.Machine, o Options) (string, error) {
 	db, err := openStore(ctx, m, &o)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return db.Close()
+	version, err := db.Version(ctx)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is at version %d", o.databaseName(), version), nil
+}
+
+// databaseName is which database it is, without the password in its address.
+func (o *Options) databaseName() string {
+	if o.Database == "" {
+		return "SQLite at " + o.File()
+	}
+	u, err := url.Parse(o.Database)
+	if err != nil { // the driver has another form of it
+		return "PostgreSQL"
+	}
+	return "PostgreSQL at " + u.Host + u.Path
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -87,16 +88,32 @@ func appMigrateCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Migrate the database; serve and work do so too",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.Place(p.getenv); err != nil {
-				return err
-			}
-			return host.Migrate(cmd.Context(), p.machine(), o.Options)
-		},
+		Long: `Migrate the database: the PostgreSQL of DATABASE_URL, else the SQLite in the data
+directory. Without --data and YCBOT_DATA that is ./data, where there is one. It prints
+which database it was and the version of its tables.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.appMigrate(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
 	return cmd
+}
+
+// appMigrate does "ycbot app migrate". It makes no database in a folder that no one named:
+// who forgot DATABASE_URL would take that for the one that was meant.
+func (p *program) appMigrate(ctx context.Context, o *appOptions) error {
+	named := o.Data != "" || p.getenv("YCBOT_DATA") != ""
+	if err := o.Place(p.getenv); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.File()); err != nil && o.Database == "" && !named {
+		return fmt.Errorf("DATABASE_URL is not set, and there is no SQLite database at %s: set DATABASE_URL for PostgreSQL, or name the data directory with --data DIR or YCBOT_DATA", o.File())
+	}
+	done, err := host.Migrate(ctx, p.machine(), o.Options)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, "migrated: "+done)
+	return err
 }
 
 // common are the flags of commands that act as the App.

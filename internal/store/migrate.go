@@ -52,6 +52,15 @@ func (db *DB) newest(ctx context.Context) bool {
 	return err == nil && has == knows
 }
 
+// Version is the version of the tables.
+func (db *DB) Version(ctx context.Context) (has int64, err error) {
+	err = db.migrate(ctx, func(ctx context.Context, p *goose.Provider) error {
+		has, err = p.GetDBVersion(ctx)
+		return err
+	})
+	return has, err
+}
+
 // migrate has fn move the tables to another version.
 func (db *DB) migrate(ctx context.Context, fn func(context.Context, *goose.Provider) error) error {
 	return db.Exclusively(ctx, "migrate", func(ctx context.Context) (err error) {
