@@ -43,6 +43,20 @@ func (q Question) Call(rules []policy.Rule) (policy.Call, policy.Set) {
 	return c, grant
 }
 
+// Private is the refusal of a tool itself, of a call that no rule refuses: it is about a file
+// that is not read, as its name is that of a secret. nil: there is none.
+func Private(c policy.Call) *policy.Denial {
+	for _, t := range c.Targets {
+		if t.Name != "Read" {
+			continue
+		}
+		if why := tool.Private(t.Text); why != "" {
+			return &policy.Denial{Code: policy.CodePrivate, Rule: "private file", Source: "built in", Target: t.Text, Reason: why, Hint: "no rule opens it: read another file"}
+		}
+	}
+	return nil
+}
+
 // toolOf is the tool that a name stands for, which may be the one of its rules.
 func toolOf(name string) string {
 	switch name {

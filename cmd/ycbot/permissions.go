@@ -45,7 +45,8 @@ as a JSON object. The files are ` + machine.SystemPermissions + `, the one that
 ` + machine.PermissionsVariable + ` names and, of the project's working tree, permissions.json in
 .ycbot and .yottacode, for the trust local also permissions.local.json. A run reads
 the project's at the base commit, so that no change makes rules for itself. A
-sandbox is taken to be there. Rules that never count or that allow more than they
+sandbox is taken to be there. A file that the tool does not read, whatever rules say, as its
+name is that of a secret, has the code private_file. Rules that never count or that allow more than they
 show are named on standard error.
 
 Exit codes: 0 it would run, 1 it would be refused, 3 a file cannot be read.`,
@@ -87,6 +88,9 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 		Tool: name, Args: args, Mode: o.mode.value, Trust: o.trust.value, Level: policy.Level(o.exec.value), Hosts: o.hosts,
 	}.Call(rules)
 	v := policy.Explain(call, grant)
+	if v.Denial == nil {
+		v.Denial = agent.Private(call)
+	}
 	if err := p.printVerdict(v); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ const (
 	CodeAsk            = "ask_unattended"
 	CodeHook           = "hook_deny"
 	CodeBudget         = "budget"
+	CodePrivate        = "private_file"
 )
 
 // The modes of a run.

@@ -62,7 +62,7 @@ func (p place) paths(name string) []string {
 // kept says why a file below a place is not read.
 func (p place) kept(name string) string {
 	for _, n := range p.paths(name) {
-		why := private(n)
+		why := Private(n)
 		if why == "" && p.hide != nil && p.hide("Read", n) {
 			why = "a rule of the permission file keeps it back"
 		}
@@ -248,10 +248,10 @@ func inline(name string) string {
 	return strings.NewReplacer("\n", "<U+000A>", "\r", "<U+000D>", "\t", "<U+0009>").Replace(evidence.Visible(name))
 }
 
-// private says why a file is not read, from its name alone: .env files but
-// their examples, keys, and data files called credentials or secret. Source
+// Private says why a file is not read, from its name alone: .env files but
+// their examples, files with keys, and data files called credentials or secret. Source
 // code and texts may be called so.
-func private(name string) string {
+func Private(name string) string {
 	base := strings.ToLower(path.Base(name))
 	switch {
 	case strings.HasPrefix(base, ".env") && !example.MatchString(base):
@@ -271,6 +271,6 @@ const sources = "go|py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|
 
 var (
 	example    = pattern.New(`\.(example|sample|template|tmpl|dist)(\.|$)`)
-	keyFile    = pattern.New(`^(\.netrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519))$`)
+	keyFile    = pattern.New(`^(\.netrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore))$`)
 	sourceFile = pattern.New(`\.(` + sources + `)$`)
 )

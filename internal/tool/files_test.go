@@ -375,3 +375,16 @@ func TestSourcesAreNotPrivate(t *testing.T) {
 		}
 	}
 }
+
+// Files with keys are not read, what only speaks of keys is.
+func TestKeysArePrivate(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"certs/server.pem": true, "TLS.KEY": true, "a.p12": true, "a.pfx": true, "a.jks": true, "app.keystore": true, "id_ed25519": true,
+		"server.pem.example": false, "key.go": false, "pem/readme.md": false, "keys.txt": false,
+	} {
+		if got := Private(name) != ""; got != want {
+			t.Errorf("%s: private is %t, want %t", name, got, want)
+		}
+	}
+}

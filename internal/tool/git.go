@@ -77,7 +77,7 @@ func repoPath(p string) (string, error) {
 			return "", Badf("path %s: it may not have %q in it", show(p), elem)
 		}
 	}
-	if why := private(clean); why != "" {
+	if why := Private(clean); why != "" {
 		return "", Badf("%s is not read: %s", show(p), why)
 	}
 	return clean, nil
