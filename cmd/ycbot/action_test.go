@@ -553,7 +553,10 @@ func TestRunPull(t *testing.T) {
 	if code, out := run("--pr", "1", "--publish"); code != 3 || !strings.Contains(out, "VERDICT: FAIL") || !strings.Contains(out, "could not be posted") {
 		t.Errorf("a reader: exit %d\n%s", code, out)
 	}
-	if code, out := run("--pr", "9"); code != 3 || !strings.Contains(out, "404") {
+	if code, out := run("--pr", "9"); code != 3 || !strings.Contains(out, "there is no pull request 9 in "+h.repo.String()+", or the token may not read it") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if code, out := run("--pr", "#9"); code != 3 || !strings.Contains(out, "there is no pull request 9 in") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if code, out := run("--publish"); code != 3 || !strings.Contains(out, "give --pr N") {

@@ -100,15 +100,16 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	if errors.Is(err, github.ErrCut) {
 		return fmt.Errorf("check runs of %s at %s: too many to know the newest", repo, sha)
 	}
+	missing := fmt.Sprintf("there is no repository %s with commit %.12s", repo, sha)
 	if err != nil {
-		return err
+		return github.Advised(err, missing)
 	}
 	var v report.Verdict
 	var why string
 	if app != 0 {
 		v, why = verdict.OfApp(runs, sha, app)
 	} else if v, why, err = verdict.OfAction(ctx, h.Client, verdict.Question{Repo: repo, SHA: sha, Workflow: o.workflow, Artifact: o.artifact, Base: o.base}, runs); err != nil {
-		return err
+		return github.Advised(err, missing)
 	}
 	fmt.Fprintln(p.stdout, terminal.Printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
 	p.code = report.Exit(v, "", report.Completed)

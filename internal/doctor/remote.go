@@ -133,6 +133,9 @@ func (in Input) github(ctx context.Context, c *area) {
 	case github.IsUnauthorized(err):
 		c.issue("make a new token, or GITHUB_TOKEN=$(gh auth token)", "%s refuses the token", urlHost(base))
 		return
+	case github.IsNotFound(err):
+		c.issue("set GITHUB_API_URL to the API's address (https://HOST/api/v3 for GitHub Enterprise), or unset it", "%s is not the API of a GitHub: %v", urlHost(base), err)
+		return
 	case err != nil:
 		c.issue("check the network, a proxy, and GITHUB_API_URL", "%v", err)
 		return

@@ -164,7 +164,7 @@ func baseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(s, "/") + "/")
 	switch {
 	case err != nil:
-		return nil, errors.New("github: the base URL is no URL") // the text may hold a password
+		return nil, errors.New("github: the address of GitHub's API is not a URL: want http(s)://HOST/… in GITHUB_API_URL, or in YCBOT_GITHUB_URL for the App") // the text may hold a password
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return nil, fmt.Errorf("github: base URL %s: want http(s)://HOST/…", u.Redacted())
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":

@@ -84,6 +84,23 @@ func IsUninstalled(err error) bool {
 	return errors.As(err, &e) && e.uninstalled
 }
 
+// Advised adds what a person with a token can do about a refusal. missing says what is not
+// there where GitHub finds nothing, such as "there is no pull request 7 in o/r".
+func Advised(err error, missing string) error {
+	switch {
+	case IsUnauthorized(err):
+		return fmt.Errorf("%w: GITHUB_TOKEN is not valid or has expired: set another one, as GITHUB_TOKEN=$(gh auth token)", err)
+	case IsNotFound(err):
+		return fmt.Errorf("%w: %s, or the token may not read it: compare the name, and give the token access to the repository", err, missing)
+	case IsForbidden(err):
+		return fmt.Errorf("%w: give the token access to the repository", err)
+	}
+	if _, away := IsAway(err); away {
+		return fmt.Errorf("%w: check the network, a proxy, and GITHUB_API_URL, or try again later", err)
+	}
+	return err
+}
+
 // IsValidation reports whether GitHub found the request itself wrong.
 func IsValidation(err error) bool {
 	return hasStatus(err, http.StatusUnprocessableEntity, http.StatusBadRequest)

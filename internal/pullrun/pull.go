@@ -54,7 +54,7 @@ func Find(ctx context.Context, m machine.Machine, r Request) (*GitHub, job.Job, 
 	}
 	f, err := h.learnPull(ctx, j)
 	if err != nil {
-		return nil, j, err
+		return nil, j, github.Advised(err, fmt.Sprintf("there is no pull request %d in %s", r.Number, h.Repo))
 	}
 	j.Trust, j.BaseSHA, j.HeadSHA = job.Trust(f), f.BaseSHA, f.HeadSHA
 	switch head := strings.ToLower(r.Head); {
