@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -45,6 +46,24 @@ func (s Settings) dir() string {
 	return filepath.Join(".", s.Dir)
 }
 
+// writable makes folders, and says of the first that takes no file why. The sandbox would else
+// be blamed for what it cannot write there.
+func writable(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		f, err := os.CreateTemp(dir, ".writable-")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Runner makes what runs need on this machine, and finds the repository that s.Dir lies
 // in; nil where s is remote.
 func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, found *repository.Repository, err error) {
@@ -53,8 +72,8 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 		return nil, nil, err
 	}
 	temp := filepath.Join(home, "tmp")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("ycbot's own files: %w: make the folder writable, or name another one with YCBOT_HOME", err)
+	if err := writable(temp, filepath.Join(home, "projects")); err != nil {
+		return nil, nil, fmt.Errorf("ycbot's own files: %w: make %s writable for this user (after a run as root: sudo chown -R \"$USER\" %s), or name another one with YCBOT_HOME", err, home, home)
 	}
 	trial := s.Trial
 	if trial == nil {
