@@ -9,23 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
-	"github.com/ycbot/ycbot/internal/usage"
 )
-
-// pullFlags checks the flags that speak of pull requests.
-func (o *runOptions) pullFlags() error {
-	switch {
-	case o.pull && o.pr <= 0:
-		return usage.Errorf("--pr %d: want the number of a pull request", o.pr)
-	case o.pr == 0 && o.repo != "":
-		return usage.Errorf("--repo says where a pull request is: give --pr N too")
-	case o.pr == 0 && o.publish:
-		return usage.Errorf("--publish posts on a pull request: give --pr N too")
-	case o.pr != 0 && (o.base != "" || o.dirty):
-		return usage.Errorf("--pr takes base and head from the pull request: leave --base and --dirty out")
-	}
-	return nil
-}
 
 // runPull does "ycbot run --pr", as verified does the rest.
 func (p *program) runPull(ctx context.Context, o *runOptions) (*report.Report, error) {
@@ -34,7 +18,7 @@ func (p *program) runPull(ctx context.Context, o *runOptions) (*report.Report, e
 	if err != nil {
 		return nil, err
 	}
-	h, j, err := pullrun.Find(ctx, m, pullrun.Request{Number: o.pr, Repo: o.repo, Dir: o.dir, Head: o.head, Config: rj.Config})
+	h, j, err := pullrun.Find(ctx, m, pullrun.Request{Number: o.pr.number, Repo: o.repo, Dir: o.dir, Head: o.head, Config: rj.Config})
 	if err != nil {
 		return nil, err
 	}

@@ -54,9 +54,9 @@ type runOptions struct {
 	maxTokens        int
 	maxIterations    int
 	maxCost          float64
-	pr               int    // pull request; 0: none
-	pull             bool   // one was named
-	repo             string // of the pull request; empty: origin
+	pr               pullRef // pull request
+	pull             bool    // one was named
+	repo             string  // of the pull request; empty: origin
 	publish          bool
 	remote           bool                   // the change is not in a repository here
 	found            *repository.Repository // that the change is in; nil: it is in none here
@@ -115,8 +115,8 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.base, "base", "", "compare with the merge base of this `REF` and the head")
 	f.StringVar(&o.head, "head", "", "verify this `REF` (default HEAD)")
 	f.BoolVar(&o.dirty, "dirty", false, "verify the working tree with its uncommitted changes")
-	f.IntVar(&o.pr, "pr", 0, "verify pull request `N` on GitHub; needs GITHUB_TOKEN")
-	f.StringVar(&o.repo, "repo", "", "of this repository, `OWNER/NAME` (default: what origin is)")
+	f.Var(&o.pr, "pr", "verify pull request `N` on GitHub, or the one at an address; needs GITHUB_TOKEN")
+	f.StringVar(&o.repo, "repo", "", "repository of --pr, `OWNER/NAME` or its address (default: origin)")
 	f.BoolVar(&o.publish, "publish", false, "post the result on the pull request: a comment and a commit status")
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
@@ -169,7 +169,7 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 // verified is the report of what the flags ask for. There can be an error beside it, where
 // the report could not be posted.
 func (p *program) verified(ctx context.Context, o *runOptions) (*report.Report, error) {
-	if err := o.pullFlags(); err != nil {
+	if err := o.pullFlags(p.getenv); err != nil {
 		return nil, err
 	}
 	o.forecast = true
@@ -178,7 +178,7 @@ func (p *program) verified(ctx context.Context, o *runOptions) (*report.Report, 
 		return nil, err
 	}
 	o.agentFolders = append(p.machine().UserFolders(), operator...)
-	if o.pr != 0 {
+	if o.pull {
 		return p.runPull(ctx, o)
 	}
 	job, err := p.job(o)

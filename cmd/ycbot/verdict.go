@@ -76,7 +76,11 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not
 var wholeSHA = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 func (p *program) verdict(ctx context.Context, o verdictOptions) error {
-	owner, name, ok := strings.Cut(o.repo, "/")
+	named, err := repoNamed(p.getenv, o.repo)
+	if err != nil {
+		return err
+	}
+	owner, name, ok := strings.Cut(named, "/")
 	if !ok || owner == "" || name == "" {
 		return usage.Errorf("--repo %q: want OWNER/NAME", o.repo)
 	}
