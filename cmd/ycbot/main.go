@@ -229,6 +229,10 @@ func rootCommand(p *program) *cobra.Command {
 }
 
 func flagError(cmd *cobra.Command, err error) error {
+	// The flag of a command whose name is misspelled is unknown to the one that has no such command.
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		return noArgs(cmd, words)
+	}
 	text := err.Error()
 	var word *strconv.NumError
 	if errors.As(err, &word) && word.Func == "ParseBool" {

@@ -82,8 +82,9 @@ func newRunOptions() *runOptions {
 func runCommand(p *program) *cobra.Command {
 	o := newRunOptions()
 	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Verify a change of this repository",
+		Use:        "run",
+		SuggestFor: []string{"verify", "test", "pr"},
+		Short:      "Verify a change of this repository",
 		Long: `Verify a change by building and testing it and its base, comparing both test
 by test, laying the change's tests over the base's sources, and probing what
 changed. With no flags that is HEAD against its merge base with the default
