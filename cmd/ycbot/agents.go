@@ -49,15 +49,17 @@ one name the later counts. What is wrong with a file is said on standard error.`
 		RunE:    func(_ *cobra.Command, args []string) error { return p.agentsShow(o, args[0]) },
 	}
 	check := &cobra.Command{
-		Use:   "check FILE...",
+		Use:   "check [FILE|DIR]...",
 		Short: "Check agent files, and say what is wrong with them as FILE:LINE: TEXT",
 		Long: `Check agent files, and say what is wrong with them as FILE:LINE: TEXT. For which
 system a file was written is known by the folders of its path, such as .claude.
+Of a folder its *.md files are checked, and without an argument those of the project's
+folders of agents, such as .ycbot/agents.
 
 Exit codes: 0 every file is an agent, if with warnings; 3 one of them is not.`,
-		Example: `  ycbot agents check .ycbot/agents/*.md`,
-		Args:    someArgs(-1, "which files? name them"),
-		RunE:    func(_ *cobra.Command, args []string) error { return p.agentsCheck(args) },
+		Example: `  ycbot agents check
+  ycbot agents check .ycbot/agents/review.md`,
+		RunE: func(_ *cobra.Command, args []string) error { return p.agentsCheck(args) },
 	}
 	for _, c := range []*cobra.Command{list, show} {
 		c.Flags().StringVarP(&o.dir, "directory", "C", ".", "look for the project's agents in `DIR`")
@@ -214,13 +216,18 @@ func limit[T comparable](bound T, none string) string {
 	return fmt.Sprint(bound)
 }
 
-func (p *program) agentsCheck(files []string) error {
-	wrong, warnings := 0, 0
+func (p *program) agentsCheck(named []string) error {
+	files, err := machine.AgentFiles(named)
+	if err != nil {
+		return err
+	}
+	wrong, errs, warnings := 0, 0, 0
 	for _, problems := range machine.CheckAgents(files) {
 		for _, problem := range problems {
 			kind := "warning"
 			if problem.Fatal {
 				kind = "error"
+				errs++
 			} else {
 				warnings++
 			}
@@ -234,6 +241,6 @@ func (p *program) agentsCheck(files []string) error {
 	if wrong > 0 {
 		p.code = report.ExitError
 	}
-	fmt.Fprintf(p.stdout, "files: %d, agents: %d, warnings: %d\n", len(files), len(files)-wrong, warnings)
-	return nil
+	_, err = fmt.Fprintf(p.stdout, "files: %d, agents: %d, errors: %d, warnings: %d\n", len(files), len(files)-wrong, errs, warnings)
+	return err
 }

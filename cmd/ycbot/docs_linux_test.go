@@ -310,7 +310,7 @@ func TestSnippets(t *testing.T) {
 	own := ".ycbot/agents/migrations.md"
 	agent := block(t, "docs/agents.md", "---\nname: migrations")
 	write(t, filepath.Join(n.home, own), strings.Replace(agent, "timeout: 5m\n", "timeout: 5m\n"+block(t, "docs/agents.md", "permission:"), 1))
-	if out := n.types(t, []string{"ycbot agents check " + own}); !strings.Contains(out, "files: 1, agents: 1, warnings: 0") {
+	if out := n.types(t, []string{"ycbot agents check " + own}); !strings.Contains(out, "files: 1, agents: 1, errors: 0, warnings: 0") {
 		t.Error(out)
 	}
 	write(t, filepath.Join(n.home, "src/project", own), agent)

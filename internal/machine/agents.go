@@ -82,6 +82,41 @@ func DialectOf(file string) agents.Dialect {
 	return agents.DialectOf(file)
 }
 
+// AgentFiles are the files that are named, those of the folders that are named, and where
+// nothing is, those of the folders below this one in which a run looks for agents.
+func AgentFiles(named []string) ([]string, error) {
+	if len(named) == 0 {
+		folders, _ := agents.ProjectFolders(os.DirFS("."))
+		for _, f := range folders {
+			named = append(named, f.Path)
+		}
+		if len(named) == 0 {
+			return nil, usage.Errorf("there is no folder of agents here, such as .ycbot/agents: name the files or folders to check")
+		}
+	}
+	var out []string
+	for _, name := range named {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			out = append(out, name) // that it cannot be read is said of the file
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, err
+		}
+		before := len(out)
+		for _, e := range entries {
+			if !e.IsDir() && filepath.Ext(e.Name()) == ".md" {
+				out = append(out, filepath.Join(name, e.Name()))
+			}
+		}
+		if len(out) == before {
+			return nil, usage.Errorf("%s has no agent files, which end in .md: name another folder, or a file", name)
+		}
+	}
+	return out, nil
+}
+
 // CheckAgents reads agent files, and says of each what is wrong with it.
 func CheckAgents(files []string) []agents.Problems {
 	out := make([]agents.Problems, len(files))
