@@ -36,6 +36,16 @@ func given(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
+// aboveZero refuses limits that were given as zero, which could mean nothing at all or no limit.
+func aboveZero(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := cmd.Flag(name); f.Changed && f.Value.String() == "0" {
+			return usage.Errorf("--%s 0: want a number above zero; without the flag the usual limit holds, and --no-model asks no model", name)
+		}
+	}
+	return nil
+}
+
 // A choice is a flag that takes one of a few words.
 type choice struct {
 	value string

@@ -106,6 +106,9 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 			if err := given(cmd, "base", "head", "repo", "task-file", "agents-dir", "config", "previous", "out"); err != nil {
 				return err
 			}
+			if err := aboveZero(cmd, "max-tokens", "max-cost-usd", "max-iterations"); err != nil {
+				return err
+			}
 			o.pull = cmd.Flags().Changed("pr")
 			return p.run(cmd.Context(), o)
 		},
