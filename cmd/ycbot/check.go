@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,14 +59,16 @@ func (p *program) check(dir, expect string) error {
 	if err != nil {
 		return err
 	}
+	var out strings.Builder
 	for _, problem := range c.Problems {
-		fmt.Fprintln(p.stdout, "not intact: "+terminal.Printable(problem))
+		fmt.Fprintln(&out, "not intact: "+terminal.Printable(problem))
 	}
 	if len(c.Problems) > 0 {
 		p.code = report.ExitError
-		return nil
+	} else {
+		fmt.Fprintf(&out, "intact: run %s of %s, %d commands in the log\n", terminal.Printable(c.Report.RunID), terminal.Printable(c.Report.Repo), c.Records)
+		fmt.Fprintf(&out, "digest: %s\nVERDICT: %s\n", c.Digest, c.Report.Verdict)
 	}
-	fmt.Fprintf(p.stdout, "intact: run %s of %s, %d commands in the log\n", terminal.Printable(c.Report.RunID), terminal.Printable(c.Report.Repo), c.Records)
-	fmt.Fprintf(p.stdout, "digest: %s\nVERDICT: %s\n", c.Digest, c.Report.Verdict)
-	return nil
+	_, err = io.WriteString(p.stdout, out.String())
+	return err
 }

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -292,7 +293,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // as they are.
 func oneLine(err error) string {
 	text := strings.TrimSpace(err.Error())
-	if errors.Is(err, syscall.ENOSPC) {
+	var file *fs.PathError
+	switch {
+	case !errors.Is(err, syscall.ENOSPC):
+	case errors.As(err, &file) && file.Path == os.Stdout.Name():
+		text += ": standard output takes no more: make room where it goes, or send it elsewhere"
+	default:
 		text += ": make room there, or have ycbot's files elsewhere (YCBOT_HOME, --out)"
 	}
 	return text
