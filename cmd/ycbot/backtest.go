@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -135,7 +136,30 @@ func (p *program) backtest(ctx context.Context, o *backtestOptions) error {
 		}
 		return err
 	}
+	if o.plan {
+		return p.backtestPlan(o, s.Out)
+	}
 	return p.backtestPrint(o, s.Out)
+}
+
+// backtestPlan prints what was planned and where that is written; there is no table yet.
+func (p *program) backtestPlan(o *backtestOptions, dir string) error {
+	plan, err := backtest.ReadPlan(dir)
+	if err != nil {
+		return err
+	}
+	var out []byte
+	if o.format.value == "json" {
+		out, err = json.MarshalIndent(plan, "", " ")
+		out = append(out, '\n')
+	} else {
+		out = []byte(plan.Text(dir))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(out)
+	return err
 }
 
 // newBacktest wires what a backtest needs.

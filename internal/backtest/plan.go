@@ -166,6 +166,28 @@ func ReadPlan(dir string) (*Plan, error) {
 	return p, nil
 }
 
+// Text is the plan in the folder dir for people: where it is, and the chosen changes.
+func (p *Plan) Text(dir string) string {
+	var b strings.Builder
+	changes := 0
+	for _, r := range p.Repos {
+		changes += len(r.Changes)
+	}
+	fmt.Fprintf(&b, "plan: %s\nrepositories: %d, changes: %d, at most %d cases\n", filepath.Join(dir, planFile), len(p.Repos), changes, changes*len(p.Arms))
+	for _, r := range p.Repos {
+		for _, c := range r.Changes {
+			fmt.Fprintf(&b, "  %s %.12s\n", r.Name, c.Commit)
+		}
+		for _, cause := range sortedKeys(r.Excluded) {
+			fmt.Fprintf(&b, "  %s: not chosen: %s (%d)\n", r.Name, cause, r.Excluded[cause])
+		}
+		if r.Unusable != "" {
+			fmt.Fprintf(&b, "  %s: not read: %s\n", r.Name, r.Unusable)
+		}
+	}
+	return b.String()
+}
+
 // write keeps the plan in a folder, whole or not at all.
 func (p *Plan) write(dir string) error {
 	data, err := json.MarshalIndent(p, "", " ")

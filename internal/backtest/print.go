@@ -11,7 +11,11 @@ import (
 
 // JSON is the summary for programs.
 func (s *Summary) JSON() ([]byte, error) {
-	out, err := json.MarshalIndent(s, "", "  ")
+	whole := *s // a list without elements is [], which readers of null would trip over
+	whole.Ycbot, whole.Arms, whole.Operators = append([]string{}, s.Ycbot...), append([]ArmSummary{}, s.Arms...), append([]ArmSummary{}, s.Operators...)
+	whole.Wrong, whole.Behaviour = append([]WrongCase{}, s.Wrong...), append([]ArmBehaviour{}, s.Behaviour...)
+	whole.Given, whole.Excluded = append([]ClassCount{}, s.Given...), append([]CauseCount{}, s.Excluded...)
+	out, err := json.MarshalIndent(whole, "", "  ")
 	return append(out, '\n'), err
 }
 
