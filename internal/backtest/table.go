@@ -337,10 +337,22 @@ func (s *Summary) countArms(judged []Line, notes map[string]Note) {
 			}
 			cause := note.Cause
 			if cause == "" {
-				cause = cmp.Or(strings.Join(l.Reasons, "; "), "no reason recorded")
+				cause = cmp.Or(strings.Join(l.Reasons, "; "), noCause(l))
 			}
 			s.Wrong = append(s.Wrong, WrongCase{l.Case, l.Arm, l.Operator, l.Verdict, cause, note.Exclude})
 		}
+	}
+}
+
+// noCause says why a case that was judged wrongly has no reasons: a PASS never has any.
+func noCause(l Line) string {
+	switch {
+	case l.Verdict != string(report.Pass):
+		return "no reason recorded"
+	case l.First:
+		return "no test showed the fault (probes were not run)"
+	default:
+		return "no test or probe showed the fault"
 	}
 }
 
