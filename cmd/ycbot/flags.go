@@ -56,10 +56,12 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.words, "|") }
 
 func (c *choice) Set(s string) error {
-	if !slices.Contains(c.words, s) {
+	// Reports print some of these words in capitals.
+	i := slices.IndexFunc(c.words, func(w string) bool { return strings.EqualFold(w, s) })
+	if i < 0 {
 		return fmt.Errorf("want one of %s", strings.Join(c.words, ", "))
 	}
-	c.value = s
+	c.value = c.words[i]
 	return nil
 }
 
