@@ -163,10 +163,14 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if rep == nil && errors.As(err, &wrong) {
 		return err
 	}
-	if rep == nil {
+	none := rep == nil
+	if none {
 		rep = p.unverified(ctx, err)
 	}
 	p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
+	if none && o.format.value == "text" && term.IsTerminal(int(p.stdout.Fd())) {
+		return p.print(rep, o.format.value) // the report says why, and who reads it sees the errors, too
+	}
 	return errors.Join(p.print(rep, o.format.value), err)
 }
 
@@ -208,6 +212,8 @@ func (p *program) unverified(ctx context.Context, why error) *report.Report {
 		rep.ReportDir, rep.NotCovered, rep.Reproduce = "", nil, "" // no report is kept, and the same would come to nothing again
 		rep.Timings.DurationMS = p.now().Sub(rep.Timings.Started).Milliseconds()
 	}
+	rep.Phase, rep.Verdict, rep.Outcome = report.PhaseEnd, report.Error, report.Errored
+	rep.Reasons = []string{"could not verify: " + oneLine(why)}
 	if ctx.Err() != nil {
 		rep.Outcome = report.Cancelled
 	}

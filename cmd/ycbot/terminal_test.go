@@ -46,6 +46,18 @@ func TestRunOnATerminal(t *testing.T) {
 	}
 }
 
+// What kept a change from being verified is printed once where a person reads both outputs.
+func TestErrorOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	repo := filepath.Join(dir, "repo")
+	makeChange(t, repo, sumBase, map[string]string{"sum.sh": "# adds\n"})
+	out := onTerminal(t, realProgram(t, filepath.Join(dir, "home"), "run", "-C", repo, "--sandbox", "none", "--base", "nosuch"))
+	if n := strings.Count(out, "no commit"); n != 1 || !strings.Contains(out, "VERDICT: ERROR") {
+		t.Errorf("%d times in\n%s", n, out)
+	}
+}
+
 // onTerminal runs a program on a terminal of its own and returns what it wrote.
 func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
@@ -63,7 +75,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 			break
 		}
 	}
-	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() > 2 {
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() > 3 {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	return out.String()
