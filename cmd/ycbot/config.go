@@ -44,7 +44,9 @@ Exit codes: 0 it is right, or there is none; 3 it is not.`,
 .github/ycbot.yml in the working tree, over your own file
 ($YCBOT_HOME/config.yml) and the defaults. A run reads the file at the base
 commit, and flags come above it.
-Steps of the gate whose commands are detected are left out: "ycbot gate explain".`,
+Where nothing is set, env, network, machines, guidance and expectations are left out, and
+so are steps of the gate whose commands are
+detected: "ycbot gate explain".`,
 		Example: `  ycbot config print`,
 		Args:    atMostOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return p.configPrint(dir, args) },
