@@ -68,6 +68,47 @@ func (r *Reader) module(side results.Side, id results.ID) (Site, bool) {
 	return Site{file, groups.Replace(within)}, file != id.Package
 }
 
+// moduleTo is the test of the head that one of Rust has become whose file is gone, whatever git shows of it as renamed:
+// the only one of its name, new there, whose module has the same text, all of it.
+func (r *Reader) moduleTo(id results.ID) (to results.ID, ok bool) {
+	head := r.Plans[results.Head]
+	if head == nil || path.Ext(id.Package) != ".rs" {
+		return to, false
+	}
+	file, own := r.NamedIn(id)
+	if file == "" || r.onHead(file) {
+		return to, false
+	}
+	_, within := rust.InModule(id.Package, id.Test, r.onBase)
+	was := rust.ModuleOf(r.Texts[file].Base, within) // the trees are what an arm makes of them
+	if was == "" {
+		return to, false
+	}
+	found := 0
+	for have := range r.Suites[results.Head] {
+		if path.Ext(have.Package) != ".rs" || have.Test != own && !strings.HasSuffix(have.Test, "::"+own) || r.Suites[results.Base][have].Status != "" {
+			continue
+		}
+		if at, in := rust.InModule(have.Package, have.Test, r.onHead); rust.ModuleOf(r.Texts[at].Head, in) == was {
+			to, found = have, found+1
+		}
+	}
+	return to, found == 1
+}
+
+// ranInModule says whether a test of the head ran that stands in a file as a module of its program, by its name there.
+func (r *Reader) ranInModule(file, own string) bool {
+	for id, t := range r.Suites[results.Head] {
+		if t.Status == results.NotRun || t.Status == results.Skipped || !strings.HasSuffix(id.Test, "::"+own) {
+			continue
+		}
+		if at, ok := r.module(results.Head, id); ok && at.At == file {
+			return true
+		}
+	}
+	return false
+}
+
 // ByPlace finds the tests of a suite by where they stand.
 func (r *Reader) ByPlace(side results.Side, s results.Suite) map[Site]results.ID {
 	out := make(map[Site]results.ID, len(s))
@@ -141,6 +182,9 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 	if in, ok := r.module(results.Base, id); ok && r.MovedTo(in.At) != in.At {
 		out = append(out, Site{r.MovedTo(in.At), in.Test})
 	}
+	if to, ok := r.moduleTo(id); ok {
+		out = append(out, r.PlaceOf(results.Head, to, eco))
+	}
 	file, src := r.TestFileOf(id)
 	if languages.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
 		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
@@ -156,9 +200,12 @@ func (r *Reader) Sites(id results.ID, eco string) []Site {
 // MovedAsItIs says whether the file of a test of the base has another name on the head and the
 // same text, so that what runs there is the base's: in the same folder, or moved along with the
 // sources, as its relative imports would lead elsewhere. A module of Rust that becomes a crate with
-// its tests as they are has all that it names in itself.
+// its tests as they are has all that it names in itself, and one of tests alone asks the sources around it.
 func (r *Reader) MovedAsItIs(id results.ID) bool {
 	if in, ok := r.module(results.Base, id); ok && r.becomesCrate(in.At) {
+		return true
+	}
+	if _, ok := r.moduleTo(id); ok {
 		return true
 	}
 	file, src := r.TestFileOf(id)

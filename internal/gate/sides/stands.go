@@ -38,7 +38,7 @@ func (r *Reader) Stands(id results.ID) bool {
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
 		t := r.testsOf(results.Head, name, head)
-		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test, func() bool { return r.AddsSkip(id) || skipMark.MatchString(classes.TextAt(string(head), id.Test)) })) {
+		if name != file && name != r.MovedTo(file) && (r.testsOf(results.Base, name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test, func() bool { return r.AddsSkip(id) || skipMark.MatchString(classes.TextAt(string(head), id.Test)) }) || whole && r.ranInModule(name, id.Test)) {
 			continue // it is another test of that name, or this one where it ran
 		}
 		if own, ok := classes.Bare(name, id.Test); ok && r.renamed().fresh[Site{name, own}] {

@@ -2,6 +2,7 @@ package rust
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -176,6 +177,29 @@ func InModule(name, test string, has func(string) bool) (file, within string) {
 		}
 	}
 	return name, strings.Join(parts[at:], "::")
+}
+
+// ModuleOf is the text of the module of a source that a test stands in, by the modules around its name, without what
+// lines are indented by; empty where there is no such test.
+func ModuleOf(src []byte, within string) string {
+	parts, text := strings.Split(within, "::"), string(src)
+	for _, module := range parts[:len(parts)-1] {
+		head := regexp.MustCompile(`\bmod\s+` + regexp.QuoteMeta(module) + `\s*\{`).FindStringIndex(text)
+		if head == nil {
+			return ""
+		}
+		text = text[head[1]:max(head[1], rustEnd(text, head[1])-1)]
+	}
+	if TestFuncs(text)[parts[len(parts)-1]] == "" {
+		return ""
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // rustElsewhere is what takes the text of another file into a source.
