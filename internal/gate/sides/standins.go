@@ -50,7 +50,7 @@ func (r *Reader) StandIns(ctx context.Context) []string {
 		}
 		if f.Status != change.Modified {
 			switch {
-			case r.inProject(f.Path, func(in string, _ func(string) bool) bool { return classes.ReplacesRunner(in) }):
+			case r.inProject(f.Path, func(in string, _ func(string) bool) bool { return classes.ReplacesRunner(in) }), r.standsForProgram(ctx, f.Path):
 				add(ofRunner, f.Path)
 			case r.inProject(f.Path, classes.ShadowsLibrary), r.answers(f.Path), classes.ImportsAtStart(f.Path, r.readHead):
 				add(ofLibrary, f.Path)
