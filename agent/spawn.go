@@ -57,7 +57,7 @@ func (d *delegation) order(a spawnArgs) (Order, error) {
 	case !ok || !slices.Contains(d.offered, spec.Name):
 		return Order{}, tool.Badf("error: unknown subagent_type %q (available: %s)", name, strings.Join(d.offered, ", "))
 	case a.SystemPrompt != "":
-		return Order{}, tool.Badf("error: system_prompt: what an agent is stands in its definition; put what this task needs into prompt")
+		return Order{}, tool.Badf("error: system_prompt: what an agent is, is in its definition; put what this task needs into prompt")
 	case a.MaxIterations < 0:
 		return Order{}, tool.Badf("error: max_iterations: want a number above zero, not %d", a.MaxIterations)
 	}

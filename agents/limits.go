@@ -20,14 +20,14 @@ func (p *parser) limits() {
 		if n, err := strconv.Atoi(s.text); err == nil && n > 0 {
 			p.d.MaxOutputTokens = n
 		} else {
-			p.warn(s.line, "%s: %q is no number of tokens", s.key, s.text)
+			p.warn(s.line, "%s: %q is not a number of tokens", s.key, s.text)
 		}
 	}
 	if s, ok := p.text("max_budget_usd"); ok {
 		if usd, err := strconv.ParseFloat(s.text, 64); err == nil && usd > 0 && !math.IsInf(usd, 0) {
 			p.d.MaxBudgetUSD = usd
 		} else {
-			p.warn(s.line, "%s: %q is no amount of dollars", s.key, s.text)
+			p.warn(s.line, "%s: %q is not an amount of dollars", s.key, s.text)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (p *parser) iterations() {
 	n, err := strconv.Atoi(s.text)
 	switch {
 	case err != nil || n <= 0:
-		p.warn(s.line, "%s: %q is no number of iterations; %d are used", s.key, s.text, p.d.MaxIterations)
+		p.warn(s.line, "%s: %q is not a number of iterations; %d are used", s.key, s.text, p.d.MaxIterations)
 	case n > MaxIterations:
 		p.warn(s.line, "%s: %d is more than %d", s.key, n, MaxIterations)
 		p.d.MaxIterations = MaxIterations
@@ -63,7 +63,7 @@ func (p *parser) timeout() {
 	}
 	switch {
 	case err != nil || t <= 0:
-		p.warn(s.line, "%s: %q is no time, such as 5m or 300", s.key, s.text)
+		p.warn(s.line, "%s: %q is not a time, such as 5m or 300", s.key, s.text)
 	case t > MaxTimeout:
 		p.warn(s.line, "%s: %s is more than %s", s.key, t, MaxTimeout)
 		p.d.Timeout = MaxTimeout

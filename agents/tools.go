@@ -262,7 +262,7 @@ func (p *parser) phase() {
 	case s.kind == scalar && slices.Contains([]string{"acceptedits", "trusted", "bypasspermissions", "dontask"}, fold(s.text)):
 		p.warn(s.line, "%s: %s means no more than default: no one watches a run", s.key, s.text)
 	default:
-		p.warn(s.line, "%s: %q is no phase; plan is used: it only reads", s.key, s.text)
+		p.warn(s.line, "%s: %q is not a phase; plan is used: it only reads", s.key, s.text)
 		p.d.Phase = PhasePlan
 	}
 }

@@ -326,7 +326,7 @@ func (w *Worker) stop(ctx context.Context, j job.Job, about *job.Job) (string, e
 	case err != nil:
 		return "", err
 	case !ok && late:
-		return "Too late to stop: the run has come to its result, which is posted now.", nil
+		return "Too late to stop: the run has finished, and its result is posted now.", nil
 	case !ok:
 		return "Nothing was running.", nil
 	case n == "1":

@@ -79,7 +79,7 @@ func (w *Worker) offer(ctx context.Context, j job.Job) (run string, offered bool
 		return "", false, err
 	}
 	w.seen(ctx, h, j)
-	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is under way and gets this. If it ends before it could read it, another is begun."
+	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is running and will receive this; if it ends first, a new run starts."
 	return run, true, h.Reply(ctx, j, job.Skip{Code: "passed", Text: text, Notify: job.NotifyComment, Number: j.Number})
 }
 

@@ -97,7 +97,7 @@ func TestWordsTooLate(t *testing.T) {
 	words := asked(event.VerbVerify, 8)
 	words.Words = "what of zero?"
 	d.enqueue(t, words)
-	d.noted(t, "reply #4 passed: A run of `222222222222` is under way and gets this. If it ends before it could read it, another is begun.")
+	d.noted(t, "reply #4 passed: A run of `222222222222` is running and will receive this; if it ends first, a new run starts.")
 	close(end)
 	d.noted(t, "finish run1 PASS")
 	d.noted(t, "finish run2 PASS")

@@ -175,7 +175,7 @@ func (o *Options) identify(getenv func(string) string) error {
 func (o *Options) Listening(getenv func(string) string) error {
 	var errs []error
 	if o.Secret = getenv("YCBOT_WEBHOOK_SECRET"); strings.TrimSpace(o.Secret) == "" {
-		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET is not set: without it anybody could send webhooks, so the server does not start"))
+		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET is not set: without it anyone could send webhooks, so the server does not start"))
 	}
 	if o.SecretBefore = getenv("YCBOT_WEBHOOK_SECRET_PREVIOUS"); o.SecretBefore != "" && strings.TrimSpace(o.SecretBefore) == "" {
 		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET_PREVIOUS is blank: unset it"))

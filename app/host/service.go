@@ -165,7 +165,7 @@ func (s *service) equip(ctx context.Context) (err error) {
 	}
 	s.metrics.Sandbox(string(s.runner.Sandbox.Status().Tier))
 	if tier := s.runner.Sandbox.Status().Tier; tier != sandbox.TierFull {
-		s.log.WarnContext(ctx, "tier full of the sandbox is unavailable or was not requested: changes of strangers are not executed; see ycbot sandbox doctor", "tier", tier)
+		s.log.WarnContext(ctx, "tier full of the sandbox is unavailable or was not requested: untrusted heads are not executed; see ycbot sandbox doctor", "tier", tier)
 	}
 	if s.models != nil && s.o.Operator != nil {
 		s.models.MaxTokens, s.models.MaxCostUSD = s.o.Operator.Limits.Tokens, s.o.Operator.Limits.CostUSD

@@ -168,9 +168,9 @@ func (o *Options) finish(ctx context.Context, file *settingsFile, code string) e
 	_, err = fmt.Fprintf(o.Stdout, `The App %s is made, and its settings are in %s.
 
 Next:
-  1. Install it where it shall verify:  %s/installations/new
-  2. Start the server:                  ycbot app serve --settings %s
-  3. Lead %s to it.
+  1. Install it on the repositories to verify:  %s/installations/new
+  2. Start the server:                          ycbot app serve --settings %s
+  3. Route %s to it.
 `, made.Name, o.Out, strings.TrimRight(made.Page, "/"), shellWord(o.Out), o.PublicURL)
 	return err
 }

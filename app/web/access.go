@@ -217,7 +217,7 @@ func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, s
 }
 
 // errAccess is the answer while GitHub does not say what a viewer may see.
-var errAccess = &httpError{http.StatusServiceUnavailable, "GitHub does not say what you may see. Try again in a while."}
+var errAccess = &httpError{http.StatusServiceUnavailable, "GitHub does not say what you may see. Try again later."}
 
 // numbers are those of a list.
 func numbers(list []Repository, err error) (map[int64]bool, error) {

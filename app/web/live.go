@@ -202,7 +202,7 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, v *viewer) (*sende
 	release, ok := s.places.take(stranger, addressOf(r))
 	if !ok {
 		w.Header().Set("Retry-After", "30")
-		return nil, nil, &httpError{http.StatusServiceUnavailable, "Too many people watch. Load the page again in a while."}
+		return nil, nil, &httpError{http.StatusServiceUnavailable, "Too many people watch. Load the page again later."}
 	}
 	send := &sender{w: w, ctl: http.NewResponseController(w), now: s.Now}
 	if stranger {

@@ -165,7 +165,7 @@ func (s search) mistake() string {
 			return "There is no verdict “" + t.value + "”: there are " + listOf(verdicts()) + "."
 		case t.kind == ofPull:
 			if n, err := strconv.Atoi(t.value); err != nil || n <= 0 {
-				return "“" + t.value + "” is no number of a pull request: write pr:12 or #12."
+				return "“" + t.value + "” is not a pull request number: write pr:12 or #12."
 			}
 		}
 	}

@@ -49,8 +49,8 @@ func TestSearchMistake(t *testing.T) {
 	for text, want := range map[string]string{
 		"state:zzz":     "no state “zzz”: there are running, finished, failed, superseded, stopped and skipped.",
 		"verdict:maybe": "no verdict “MAYBE”: there are PASS, FAIL, PARTIAL and ERROR.",
-		"box pr:abc":    "“abc” is no number of a pull request",
-		"pr:0":          "“0” is no number",
+		"box pr:abc":    "“abc” is not a pull request number",
+		"pr:0":          "“0” is not a pull request number",
 		"state:Running verdict:pass pr:#7 12 box state": "",
 	} {
 		if got := parseSearch(text).mistake(); want == "" && got != "" || !strings.Contains(got, want) {

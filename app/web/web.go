@@ -312,7 +312,7 @@ const pingTime = 2 * time.Second
 // trouble is the answer to what went wrong here.
 func (s *Site) trouble(ctx context.Context, err error) *httpError {
 	if errors.Is(err, store.ErrBlobsAway) {
-		return &httpError{http.StatusServiceUnavailable, "What the run produced cannot be read now. Try again in a while."}
+		return &httpError{http.StatusServiceUnavailable, "What the run produced cannot be read now. Try again later."}
 	}
 	if store.IsLost(err) {
 		return &httpError{http.StatusGone, "What the run produced here is lost, or damaged where it was stored. Its verdict is known all the same."}
@@ -320,7 +320,7 @@ func (s *Site) trouble(ctx context.Context, err error) *httpError {
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	if s.DB.Ping(ctx) != nil {
-		return &httpError{http.StatusServiceUnavailable, "The database does not answer. Try again in a while."}
+		return &httpError{http.StatusServiceUnavailable, "The database does not answer. Try again later."}
 	}
 	return &httpError{http.StatusInternalServerError, "The page could not be made. It is in the server's log why."}
 }

@@ -47,7 +47,7 @@ func run(ctx context.Context, address string, socket *os.File, in io.Reader, out
 	}
 	l, err := net.FileListener(socket)
 	if err != nil {
-		return errors.Join(errors.New("file 3 is no socket: ycbot starts this program by itself"), err, bucket.Close())
+		return errors.Join(errors.New("file 3 is not a socket: ycbot starts this program by itself"), err, bucket.Close())
 	}
 	server := &http.Server{Handler: handler(bucket), ReadHeaderTimeout: time.Minute}
 	go func() {

@@ -20,7 +20,7 @@ GITHUB_EVENT_PATH) and the inputs (INPUT_*), verifies the pull request that the
 event is about, posts comment and check run as far as the token may, and sets the
 outputs. docs/action.md has workflows.
 
-Exit codes: 0 nothing to complain about, or nothing to do; 1 a verdict that fails
+Exit codes: 0 the step passes, or there is nothing to do; 1 a verdict that fails
 the step (input fail-on); 3 no verdict; 130 cancelled.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.action(cmd.Context()) },

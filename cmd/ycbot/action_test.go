@@ -223,7 +223,7 @@ func TestActionOnPush(t *testing.T) {
 	h.Push(h.repo, githubtest.Commit{Branch: "next", Message: "next", Files: good})
 	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Next", Author: "alice", Head: "next"})
 	s = h.step(t, "pull_request", h.opened(), nil)
-	if s.code != 0 || !strings.Contains(s.summary, "known before") {
+	if s.code != 0 || !strings.Contains(s.summary, "reused: ") {
 		t.Errorf("exit %d: the base's results were not known:\n%s\n%s", s.code, s.summary, s.log)
 	}
 }

@@ -63,7 +63,7 @@ Exit codes: 0 every file is an agent, if with warnings; 3 one of them is not.`,
 	}
 	for _, c := range []*cobra.Command{list, show} {
 		c.Flags().StringVarP(&o.dir, "directory", "C", ".", "look for the project's agents in `DIR`")
-		c.Flags().StringVar(&o.operator, "agents-dir", "", "a further folder `DIR` of agent files, which come before all others")
+		c.Flags().StringVar(&o.operator, "agents-dir", "", "load agent files from `DIR`, too; they override all others")
 	}
 	cmd.AddCommand(list, show, check)
 	return cmd

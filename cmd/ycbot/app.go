@@ -47,7 +47,7 @@ YCBOT_APP_PRIVATE_KEY_FILE names), YCBOT_CLIENT_SECRET, YCBOT_SESSION_KEY, DATAB
 	}
 	cmd.AddCommand(appServeCommand(p), appWorkCommand(p), appMigrateCommand(p), appManifestCommand(p))
 	settings := ""
-	cmd.PersistentFlags().StringVar(&settings, "settings", "", "`FILE` with variables, which the environment goes before ($YCBOT_SETTINGS)")
+	cmd.PersistentFlags().StringVar(&settings, "settings", "", "read settings from `FILE`; environment variables take precedence ($YCBOT_SETTINGS)")
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return p.readSettings(settings) }
 	return cmd
 }
@@ -94,7 +94,7 @@ which database it was and the version of its tables.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.appMigrate(cmd.Context(), o) },
 	}
-	cmd.Flags().StringVar(&o.Data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
+	cmd.Flags().StringVar(&o.Data, "data", "", "data directory `DIR` ($YCBOT_DATA, default ./data)")
 	return cmd
 }
 
@@ -125,7 +125,7 @@ func (o *appOptions) common(cmd *cobra.Command) {
 	f.Int64SliceVar(&o.Allow.Installations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
 	f.StringVar(&o.MetricsAddr, "metrics-addr", "", "answer /metrics, /healthz and /readyz on `HOST:PORT`, and /metrics nowhere else ($YCBOT_METRICS_ADDR)")
 	f.StringVar(&o.PublicURL, "public-url", "", "`URL` under which people reach the server ($YCBOT_PUBLIC_URL)")
-	f.StringVar(&o.Data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
+	f.StringVar(&o.Data, "data", "", "data directory `DIR` ($YCBOT_DATA, default ./data)")
 	f.StringVar(&o.Blobs, "blobs", "", "`URL` of a bucket for what runs produce, such as file:///srv/ycbot ($YCBOT_BLOB_URL)")
 	f.StringVar(&o.GitHubURL, "github-url", "", "`URL` of GitHub's API ($YCBOT_GITHUB_URL, $GITHUB_API_URL, default https://api.github.com)")
 	f.StringVar(&o.ConfigFile, "config", "", "`FILE` like .github/ycbot.yml, below that of each repository; its limits cannot be\nraised by one ($YCBOT_CONFIG)")
@@ -139,11 +139,11 @@ func (o *appOptions) working(cmd *cobra.Command) {
 	f.IntVar(&o.PerRepo, "per-repo", o.PerRepo, "at most `N` runs at once of a repository, in all processes, which are given the same; 0: no bound")
 	f.IntVar(&o.PerInstallation, "per-installation", 0, "at most `N` runs at once of an installation, in all processes, the same; 0: no bound")
 	f.Var(&o.drain, "drain", "how long running jobs may go on after SIGTERM; then they are handed back")
-	f.StringVar(&o.AgentsDir, "agents-dir", "", "`DIR` of agent files, which come before those of each repository's base ($YCBOT_AGENTS_DIR)")
+	f.StringVar(&o.AgentsDir, "agents-dir", "", "load agent files from `DIR`; they override those of each repository's base ($YCBOT_AGENTS_DIR)")
 	f.Var((*byteSize)(&o.DiskQuota), "disk-quota", "what --data may hold, a `SIZE` such as 50GB; default: four fifths of what it holds and\nwhat is free ($YCBOT_DISK_QUOTA)")
 	f.Var((*byteSize)(&o.DiskFree), "disk-free", "begin no run while less than this `SIZE` is free ($YCBOT_DISK_FREE, default 2GB)")
 	f.Var((*byteSize)(&o.RunDisk), "run-disk", "what one run may write, a `SIZE`; 0: no bound ($YCBOT_RUN_DISK, default 20GB)")
-	f.Var(&o.sandbox, "sandbox", "how commands of trusted heads are contained; auto and full: tier full or not at all.\nA lower `TIER` executes trusted heads in it. Heads of strangers always need tier full")
+	f.Var(&o.sandbox, "sandbox", "how commands of trusted heads are contained; auto and full: tier full or not at all.\nWith a lower `TIER`, trusted heads run in it. Untrusted heads always need tier full")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 }
 

@@ -28,11 +28,11 @@ func configCommand(p *program) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check a configuration, and say what is wrong with it as FILE:LINE:COLUMN: KEY: TEXT",
-		Long: `Check FILE, else .github/ycbot.yml as it stands in the working tree, and say what
+		Long: `Check FILE, else .github/ycbot.yml of the working tree, and say what
 is wrong with it as FILE:LINE:COLUMN: KEY: TEXT, with the key that was likely meant.
-What is right and likely meant otherwise is a warning, in the same form.
+Valid but suspicious settings are warnings, in the same form.
 
-Exit codes: 0 it is right, or there is none; 3 it is not.`,
+Exit codes: 0 it is valid, or there is none; 3 it is not.`,
 		Example: `  ycbot config check`,
 		Args:    atMostOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return p.configCheck(dir, args) },
@@ -108,7 +108,7 @@ func (p *program) configCheck(dir string, args []string) error {
 		for _, w := range config.Warnings(name, data) {
 			fmt.Fprintln(p.stdout, terminal.Printable(w.Error()))
 		}
-		_, err = fmt.Fprintf(p.stdout, "%s is right\n", name)
+		_, err = fmt.Fprintf(p.stdout, "%s is valid\n", name)
 		return err
 	}
 	p.code = report.ExitError

@@ -84,7 +84,7 @@ func TestDoctorProvider(t *testing.T) {
 	env[1] = "YCBOT_BASE_URL=" + e.url
 	v = visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
 	v.has(t, "provider", doctor.Issue, "refused the key")
-	v.todo(t, "provider", "the key that was given, which comes before OPENAI_API_KEY")
+	v.todo(t, "provider", "the key that was given, which takes precedence over OPENAI_API_KEY")
 	if v.code != 1 || strings.Contains(v.text, providerKey) {
 		t.Errorf("exit code %d; %s", v.code, v.text)
 	}
@@ -124,7 +124,7 @@ func TestDoctorGitHub(t *testing.T) {
 	v.has(t, "github", doctor.OK, "the token is of alice")
 	v.has(t, "github", doctor.OK, "acme/sums: write")
 	v.has(t, "git", doctor.OK, "acme/sums")
-	v.has(t, "config", doctor.OK, "is right")
+	v.has(t, "config", doctor.OK, "is valid")
 	v.has(t, "toolchains", doctor.OK, "names the commands")
 	look(h.Token("bob", nil, "personal")).has(t, "github", doctor.Warning, "acme/sums: read")
 	look(h.Token("mallory", nil, "personal")).has(t, "github", doctor.Warning, "does not see acme/sums")
@@ -187,9 +187,9 @@ func TestDoctorAppData(t *testing.T) {
 	v.has(t, "app", doctor.OK, "data of the App: "+data)
 	v.has(t, "app", doctor.OK, "the server creates "+filepath.Join(data, "ycbot.db"))
 	write(t, filepath.Join(data, "file"), "")
-	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", doctor.Issue, "is no folder")
+	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", doctor.Issue, "is not a folder")
 	look("YCBOT_BLOB_URL=file://"+data+"/blobs").has(t, "app", doctor.OK, "outputs of runs: "+data+"/blobs")
-	look("YCBOT_BLOB_URL=file://"+data+"/file").has(t, "app", doctor.Issue, "outputs of runs: "+data+"/file is no folder")
+	look("YCBOT_BLOB_URL=file://"+data+"/file").has(t, "app", doctor.Issue, "outputs of runs: "+data+"/file is not a folder")
 	v = look("DATABASE_URL=postgres://ycbot:hunter2-of-the-database@127.0.0.1:1/ycbot")
 	v.has(t, "app", doctor.Issue, "database: ")
 	if v.code != 1 || strings.Contains(v.text, "hunter2") {

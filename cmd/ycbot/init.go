@@ -63,7 +63,7 @@ func (p *program) init(ctx context.Context, dir string, force bool, forks string
 	wrote := false
 	for _, f := range files {
 		if f.Kept {
-			fmt.Fprintf(p.stdout, "%s is there already and stays as it is; --force writes over it\n", f.Name)
+			fmt.Fprintf(p.stdout, "%s already exists, left unchanged (--force overwrites it)\n", f.Name)
 			continue
 		}
 		wrote = true

@@ -194,7 +194,7 @@ func TestEveryEditIsFound(t *testing.T) {
 		}
 	}
 	result := bytes.Replace(e.files["statement.intoto.json"], []byte(`"FAILED"`), []byte(`"PASSED"`), 1)
-	if problems := e.check(t, map[string][]byte{"statement.intoto.json": result}, true); !slices.Contains(problems, "statement.intoto.json: not what it is made from says") {
+	if problems := e.check(t, map[string][]byte{"statement.intoto.json": result}, true); !slices.Contains(problems, "statement.intoto.json does not match report.json") {
 		t.Errorf("a statement that passes: %q", problems)
 	}
 	t.Run("report", e.reports)
@@ -326,7 +326,7 @@ func (e *edited) journals(t *testing.T) {
 		{"a command of the gate ended well", "gate", "the log says exit 0, the journal exit 1", func(v any) { at(v, "steps", 1)["exit"] = 1 }},
 		{"a command of the gate is another", "gate", "by the journal", func(v any) { at(v, "steps", 1)["command"] = "true" }},
 		{"a command of the gate is left out", "gate", "is left out of what the gate found", func(v any) { a := at(v); a["steps"] = a["steps"].([]any)[1:] }},
-		{"the gate's verdict", "gate", "report.json: reasons is not what follows", func(v any) { at(v)["verdict"], at(v)["reasons"] = "PARTIAL", []any{"x"} }},
+		{"the gate's verdict", "gate", "report.json: reasons differs from what follows", func(v any) { at(v)["verdict"], at(v)["reasons"] = "PARTIAL", []any{"x"} }},
 	} {
 		data := e.journal(t, tc.stage, func(v any) any { tc.edit(v); return v })
 		problems := e.check(t, map[string][]byte{"journal.jsonl": data}, true)

@@ -214,7 +214,7 @@ func TestMergeByApp(t *testing.T) {
 	}
 }
 
-// A pull request that is led to another base is verified against that: what its check says
+// A pull request whose base branch changes is verified against that: what its check says
 // is about the base before. An edit of its title starts nothing.
 func TestRetargeted(t *testing.T) {
 	t.Parallel()

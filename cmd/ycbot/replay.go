@@ -50,7 +50,7 @@ Exit codes: 0 the same report, 1 it departs, 3 it could not be done.`,
 // replay does "ycbot replay".
 func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry bool) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usage.Errorf("%s is no folder: name that of a finished run, which a report has under \"report:\"", dir)
+		return usage.Errorf("%s is not a folder: name that of a finished run, which a report has under \"report:\"", dir)
 	}
 	dir = p.origin(dir)
 	o := recheck.ReplayOptions{Repo: flags.dir, Dry: dry}

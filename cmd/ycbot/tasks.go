@@ -128,7 +128,7 @@ func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
 		return enc.Encode(append([]run.Task{}, all...))
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(p.stdout, "no agent was at work in a run that is kept here")
+		_, err := fmt.Fprintln(p.stdout, "no agents recorded in these runs")
 		return err
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)

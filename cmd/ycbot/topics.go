@@ -8,7 +8,7 @@ import (
 // topics are texts that "ycbot help" has beside the commands.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		{Use: "environment", Short: "The variables that ycbot reads", Long: `The variables that ycbot reads. A flag goes before a variable.
+		{Use: "environment", Short: "The variables that ycbot reads", Long: `The variables that ycbot reads. A flag takes precedence over a variable.
 
 The model:
   YCBOT_MODEL      its name; without one the gate alone decides
@@ -42,7 +42,7 @@ The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
 
   ycbot run            0 PASS, 1 FAIL, 2 PARTIAL, 3 ERROR (no verdict), 130 cancelled;
                        with --fail-on 0 or 1, and 3 for ERROR
-  ycbot action         0 nothing to complain about, 1 a verdict that fails the step,
+  ycbot action         0 the step passes, 1 a verdict that fails the step,
                        3 no verdict, 130 cancelled
   ycbot check          0 the run directory is intact, 3 it is not
   ycbot rerun          0 the same came out, 1 something differs, 3 it could not be run
@@ -51,19 +51,19 @@ The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
   ycbot permissions test   0 it would run, 1 it would be refused, 3 a file cannot be read
   ycbot doctor         0 no issue, 1 an issue
   ycbot backtest       0 all cases have their line, 3 it could not be done, 130 cancelled
-  everything else      0, or 3 where it could not be done`},
+  everything else      0 success, 3 error`},
 		{Use: "verdicts", Short: "What PASS, FAIL, PARTIAL and ERROR mean", Long: `What the verdicts mean.
 
   PASS     It was built and its tests were run, on both sides; nothing that worked
            before is broken, what runnable lines it changes were probed, and each
-           claim of an agent stands in the log of what was executed.
+           claim of an agent is in the log of what was executed.
   FAIL     Something is broken by this change, and was seen to be: a regression, a
            new test that fails, a build that only the head breaks, or a check of an
-           agent's that fails again in a clean copy of the head and not of the base.
-  PARTIAL  Neither: a part could not be looked at. The report says which and why.
+           agent that fails again in a clean copy of the head and not of the base.
+  PARTIAL  Neither: something could not be verified. The report says what and why.
   ERROR    There is no verdict: something that ycbot needs failed.
 
-Green means that it ran. A requirement that is not met is never PASS.
+PASS is only given for what ran. A requirement that is not met is never PASS.
 docs/run.md has the details.`},
 	}
 }

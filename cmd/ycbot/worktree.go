@@ -42,13 +42,13 @@ func worktreeCommand(p *program) *cobra.Command {
 			if err := workspace.SweepTemp(cmd.Context(), filepath.Join(home, "tmp"), p.now().Add(-max(age.Duration, workspace.TempAge))); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "removed %d, kept %d of live runs and %d that are not old enough, could not remove %d\n",
+			_, err = fmt.Fprintf(p.stdout, "removed %d; kept %d in use, %d too recent; %d failed\n",
 				swept.Runs, swept.Live, swept.Young, swept.Broken)
 			return err
 		},
 	}
 	age.Duration = 7 * 24 * time.Hour
-	sweep.Flags().Var(&age, "older-than", "only those that nothing was done in for so long; runs that are alive are kept")
+	sweep.Flags().Var(&age, "older-than", "only worktrees unused for this long; those of live runs are kept")
 	cmd.AddCommand(sweep)
 	return cmd
 }

@@ -21,7 +21,7 @@ const (
 	whySame     = "no source to put back"
 	whyUnseen   = "no test notices"
 	whyUnstable = "deciding tests are not stable"
-	whyHidden   = "the change brings no tests to hide"
+	whyHidden   = "the change adds no tests to hide"
 	whyVisible  = "visible tests notice each fault"
 	whyRed      = "no operator turns the tests green"
 )

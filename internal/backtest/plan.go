@@ -154,7 +154,7 @@ const planFile = "plan.json"
 func ReadPlan(dir string) (*Plan, error) {
 	data, err := os.ReadFile(filepath.Join(dir, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no backtest, which has its plan in %s: %w", dir, planFile, fs.ErrNotExist)
+		return nil, fmt.Errorf("no backtest in %s: %s is missing: %w", dir, planFile, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)

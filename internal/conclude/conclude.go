@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -118,7 +119,7 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	rep.Notes = append(rep.Notes, result.Notes...)
 	rep.Versions.Toolchains = result.Toolchains
 	if k := result.Cached; k != nil {
-		rep.Timings.Cached = []string{fmt.Sprintf("the base's tests: %d results of %s, which took %s", k.Tests, k.When.Format(time.DateTime), k.Saved.Round(100*time.Millisecond))}
+		rep.Timings.Cached = []string{fmt.Sprintf("%s from %s, saving %s", results.Count(k.Tests, "base test result", "base test results"), k.When.Format(time.DateTime), k.Saved.Round(100*time.Millisecond))}
 	}
 	return result
 }

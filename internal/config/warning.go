@@ -12,7 +12,7 @@ import (
 // "ycbot gate explain" prints them, and is set for no other.
 var resultsVariable = pattern.New(`\$\{?(RESULTS|REPORTER)\b`)
 
-// Warnings are what is likely meant otherwise in a file that is right.
+// Warnings are settings of a valid file that are likely meant otherwise.
 func Warnings(name string, data []byte) Problems {
 	d := &document{file: name}
 	root := d.parse(data)

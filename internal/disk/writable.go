@@ -18,7 +18,7 @@ func Writable(dir string) error {
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return fmt.Errorf("%s is no folder", at)
+			return fmt.Errorf("%s is not a folder", at)
 		}
 		probe, err := os.CreateTemp(at, ".ycbot-doctor-")
 		if err != nil {

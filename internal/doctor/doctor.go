@@ -37,7 +37,7 @@ type App struct {
 	ID        int64
 	Key       []byte
 	Secret    string // of the webhook; "": workers have none
-	Data      string // folder of everything that is kept
+	Data      string // the App's data directory
 	Database  string // address of PostgreSQL; "": SQLite in File
 	File      string
 	Blobs     string // address of Bucket; "": in Data, or in PostgreSQL

@@ -80,9 +80,9 @@ func (in Input) sandbox(ctx context.Context, c *area) {
 	case sandbox.TierFull:
 		c.ok("tier full: %s", strings.Join(s.Layers, ", "))
 	case sandbox.TierNone:
-		c.warn(improve, "tier none: commands of a change run as you do; changes of strangers are not executed (%s)", strings.Join(s.Missing, "; "))
+		c.warn(improve, "tier none: commands of a change run as you do; untrusted heads are not executed (%s)", strings.Join(s.Missing, "; "))
 	default:
-		c.warn(improve, "tier %s: %s; changes of strangers are not executed", s.Tier, strings.Join(s.Layers, ", "))
+		c.warn(improve, "tier %s: %s; untrusted heads are not executed", s.Tier, strings.Join(s.Layers, ", "))
 		for _, m := range s.Missing {
 			c.warn("", "missing: %s", m)
 		}
@@ -131,9 +131,9 @@ func (in Input) agents(c *area) {
 	c.ok("%s, %d of them from files", counted(len(all.Definitions), "agent"), own)
 	for _, problem := range problems {
 		if problem.Fatal {
-			c.issue("\"ycbot agents check FILE\" says when it is right", "%s", problem)
+			c.issue("run \"ycbot agents check FILE\" to check it", "%s", problem)
 		} else {
-			c.warn("\"ycbot agents check FILE\" says when it is right", "%s", problem)
+			c.warn("run \"ycbot agents check FILE\" to check it", "%s", problem)
 		}
 	}
 }
@@ -160,14 +160,14 @@ func (in Input) config(c *area) {
 	}
 	if errors.As(err, &problems) || len(problems) > 0 {
 		for _, problem := range problems {
-			c.issue("docs/config.md lists the keys; \"ycbot config check\" says when it is right", "%s", problem.Error())
+			c.issue("docs/config.md lists the keys; run \"ycbot config check\" to check it", "%s", problem.Error())
 		}
 		return
 	}
 	for _, w := range config.Warnings(config.Path, data) {
 		c.warn("", "%s", w.Error())
 	}
-	c.ok("%s is right; a run reads it at the base commit", config.Path)
+	c.ok("%s is valid; a run reads it at the base commit", config.Path)
 }
 
 // operator looks at the settings and files of who runs this, with which every run begins.

@@ -171,7 +171,7 @@ func (r *runner) compiledByTests() {
 		}
 		for id, t := range r.sides.Suites[Head] {
 			if id.Package == name && id.Test == "" && t.Status == Passed && r.sides.Suites[Base][id].Status == Passed {
-				r.note("%s does not build on either side, and its tests pass on both: that is no fault of the build", name)
+				r.note("%s does not build on either side, and its tests pass on both: that is not the build's fault", name)
 				return true
 			}
 		}

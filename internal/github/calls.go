@@ -30,7 +30,7 @@ var (
 func (r Repo) check() error {
 	for _, s := range []string{r.Owner, r.Name} {
 		if !namePattern.MatchString(s) || s == "." || s == ".." {
-			return fmt.Errorf("%q is no repository", r.String())
+			return fmt.Errorf("%q is not a repository", r.String())
 		}
 	}
 	return nil
@@ -38,7 +38,7 @@ func (r Repo) check() error {
 
 func checkOID(sha string) error {
 	if !oidPattern.MatchString(sha) {
-		return fmt.Errorf("%q is no object id", cut(sha, 80))
+		return fmt.Errorf("%q is not an object id", cut(sha, 80))
 	}
 	return nil
 }

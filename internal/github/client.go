@@ -233,7 +233,7 @@ func (c *Client) whoami(ctx context.Context) (*gh.User, error) {
 			return nil, err
 		}
 		if !loginPattern.MatchString(app.GetSlug()) {
-			return nil, fmt.Errorf("%q is no name of an App", app.GetSlug())
+			return nil, fmt.Errorf("%q is not the name of an App", app.GetSlug())
 		}
 		return c.botUser(ctx, app.GetSlug()+"[bot]")
 	}

@@ -102,7 +102,7 @@ type NewApp struct {
 // an hour. The options' token is not used.
 func Convert(ctx context.Context, opts Options, code string) (NewApp, error) {
 	if !codePattern.MatchString(code) {
-		return NewApp{}, fmt.Errorf("%q is no code of a manifest", cut(code, 80))
+		return NewApp{}, fmt.Errorf("%q is not the code of a manifest", cut(code, 80))
 	}
 	base, err := baseURL(opts.BaseURL)
 	if err != nil {

@@ -54,7 +54,7 @@ func private(f *os.File) error {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New("it is no regular file")
+		return errors.New("it is not a regular file")
 	case owner != 0 && owner != os.Geteuid():
 		return errors.New("it belongs to someone else; what it names is run as you")
 	case info.Mode().Perm()&0o022 != 0:

@@ -22,7 +22,7 @@ const (
 )
 
 // Facts are what the first stage of a run asks GitHub for, and the App its
-// database. What could not be learnt stays zero, which never gives more than
+// database. What could not be determined stays zero, which never gives more than
 // knowing would.
 //
 // For a dispatch on a branch, Author is the permission of the person who
@@ -36,7 +36,7 @@ type Facts struct {
 	Fork     bool
 	Draft    bool
 	Closed   bool
-	Paths    []string // that the change touches, old names included; nil where they could not be learnt
+	Paths    []string // that the change touches, old names included; nil where they could not be determined
 	Base     string   // name of the base branch now; of a pull request
 	HeadSHA  string   // now
 	BaseSHA  string   // now
@@ -139,7 +139,7 @@ func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
 	case f.Closed:
 		s = j.closed()
 	case f.HeadSHA == "":
-		s = j.notify(CodeHeadUnknown, "Not verified: GitHub did not say which commit is the head. Ask again in a while.")
+		s = j.notify(CodeHeadUnknown, "Not verified: GitHub did not say which commit is the head. Ask again later.")
 	case j.HeadSHA != "" && j.HeadSHA != f.HeadSHA:
 		s = j.superseded(f.HeadSHA)
 	case j.Want != "" && !strings.HasPrefix(f.HeadSHA, j.Want):
@@ -183,14 +183,14 @@ func limits(j Job, u *Usage, l config.Limits) *Skip {
 	var s Skip
 	switch {
 	case u == nil || u.RunsToday < 0 || u.Recent < 0 || !(u.CostUSD >= 0): // the last also holds for NaN
-		s = j.notify(CodeUsageUnknown, "Not verified: ycbot could not learn what was used today, so it cannot hold its limits. Ask again in a while.")
+		s = j.notify(CodeUsageUnknown, "Not verified: could not read today's usage, so limits cannot be enforced. Ask again later.")
 	case u.RunsToday >= l.RunsPerDay:
 		s = j.notify(CodeRunsPerDay, fmt.Sprintf("Not verified: this repository had %d runs today, and `limits.runs_per_day` is %d. Ask again tomorrow.", u.RunsToday, l.RunsPerDay))
 	case u.CostUSD >= l.CostUSDPerPR:
 		s = j.notify(CodeCostPerPR, fmt.Sprintf("Not verified: the runs of this pull request cost $%.2f, and `limits.cost_usd_per_pr` is $%.2f. "+
 			"The operator of ycbot can raise it.", u.CostUSD, l.CostUSDPerPR))
 	case j.Asked() && u.Recent >= CoolDownRuns:
-		s = j.notify(CodeCoolDown, fmt.Sprintf("Not verified: %d runs of this pull request were asked for within %d minutes. Ask again in a while.",
+		s = j.notify(CodeCoolDown, fmt.Sprintf("Not verified: %d runs of this pull request were asked for within %d minutes. Ask again later.",
 			u.Recent, int(CoolDown/time.Minute)))
 	default:
 		return nil

@@ -53,7 +53,7 @@ const (
 
 // Reasons that GitHub's answers and the configuration give; see Authorize.
 const (
-	CodeNoPermission  Code = "no-permission"  // the person has less than the permission of allow, or it could not be learnt
+	CodeNoPermission  Code = "no-permission"  // the person has less than the permission of allow, or it could not be determined
 	CodeClosed        Code = "closed"         // the pull request is closed or merged
 	CodeHeadUnknown   Code = "head-unknown"   // GitHub did not name the head commit
 	CodeSuperseded    Code = "superseded"     // the head moved after the event
@@ -64,7 +64,7 @@ const (
 	CodeDraft         Code = "draft"          // a draft, and on.drafts is false
 	CodePathsIgnored  Code = "paths-ignored"  // all changed paths match on.paths_ignore
 	CodeOutsider      Code = "outsider"       // an outsider's pull request, and on.outsiders is never
-	CodeUsageUnknown  Code = "usage-unknown"  // what was used could not be learnt, so limits cannot be held
+	CodeUsageUnknown  Code = "usage-unknown"  // today's usage could not be read, so limits cannot be enforced
 	CodeRunsPerDay    Code = "runs-per-day"   // limits.runs_per_day is reached
 	CodeCostPerPR     Code = "cost-per-pr"    // limits.cost_usd_per_pr is reached
 	CodeMachine       Code = "machine"        // who accepts is one of machines
@@ -131,7 +131,7 @@ func (j Job) Unsettled() Skip {
 }
 
 func (j Job) noPermission(p string, allow config.Permission) Skip {
-	has := "yours could not be learnt"
+	has := "yours could not be determined"
 	if p != "" {
 		has = "you have " + role(p)
 	}

@@ -52,7 +52,7 @@ func OperatorAgents(dir string) ([]agents.Folder, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("--agents-dir: %w", err)
 	} else if !info.IsDir() {
-		return nil, usage.Errorf("--agents-dir: %s is no folder", dir)
+		return nil, usage.Errorf("--agents-dir: %s is not a folder", dir)
 	}
 	return []agents.Folder{{Origin: agents.Operator, Path: dir, Dialect: DialectOf(dir), FS: os.DirFS(dir)}}, nil
 }

@@ -111,7 +111,7 @@ func (p *parser) object(what string, member func(key string) error) error {
 	if t, err := p.token(); err != nil {
 		return err
 	} else if t != json.Delim('{') {
-		return fmt.Errorf("%s is no object", what)
+		return fmt.Errorf("%s is not an object", what)
 	}
 	seen := map[string]bool{}
 	for p.dec.More() {
@@ -121,7 +121,7 @@ func (p *parser) object(what string, member func(key string) error) error {
 		}
 		key, ok := t.(string)
 		if !ok {
-			return errors.New("a key is no text")
+			return errors.New("a key is not a string")
 		}
 		if seen[key] {
 			return fmt.Errorf("the key %q comes twice", key)
@@ -139,7 +139,7 @@ func (p *parser) list(a Action) error {
 	if t, err := p.token(); err != nil {
 		return err
 	} else if t != json.Delim('[') {
-		return fmt.Errorf("%s is no list", a)
+		return fmt.Errorf("%s is not a list", a)
 	}
 	for p.dec.More() {
 		t, err := p.token()
@@ -148,7 +148,7 @@ func (p *parser) list(a Action) error {
 		}
 		text, ok := t.(string)
 		if !ok {
-			return fmt.Errorf("an entry of %s is no text", a)
+			return fmt.Errorf("an entry of %s is not a string", a)
 		}
 		r, err := parseRule(text)
 		if err != nil {

@@ -58,7 +58,7 @@ var grammar = pattern.New(`^\s*([A-Za-z][A-Za-z0-9_]*)\s*\((.*)\)\s*$`)
 func parseRule(text string) (Rule, error) {
 	m := grammar.FindStringSubmatch(text)
 	if m == nil {
-		return Rule{}, fmt.Errorf("%q is no rule; one looks like Bash(rm *)", text)
+		return Rule{}, fmt.Errorf("%q is not a rule; one looks like Bash(rm *)", text)
 	}
 	r := Rule{Name: m[1], Pattern: strings.TrimSpace(m[2])} // a blank too many would make a Deny that never matches
 	all := slices.Concat(pathNames, textNames, foreignNames)

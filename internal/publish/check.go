@@ -263,7 +263,7 @@ func (p *Publisher) closeExtra(ctx context.Context, t Target, run github.CheckRu
 		}
 		_, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
 			ID: r.ID, Name: CheckName, Status: completed, Conclusion: cancelled, Completed: p.Now(),
-			Output: &github.Output{Title: "made twice", Summary: "The result stands in the other check run of this commit."},
+			Output: &github.Output{Title: "made twice", Summary: "The result is in the other check run of this commit."},
 		})
 		if err != nil && !refused(err) {
 			return err

@@ -163,7 +163,7 @@ func sameText(a, b string) bool {
 
 // moved is what a second comment says.
 func moved(to github.Comment) string {
-	s := markMoved + "\nThis comment was made twice. The result stands in the other one"
+	s := markMoved + "\nThis comment was made twice. The result is in the other one"
 	if l := report.Link("here", to.HTMLURL); l != "" {
 		s += ": " + l
 	}

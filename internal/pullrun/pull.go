@@ -110,7 +110,7 @@ func pullRepo(ctx context.Context, m machine.Machine, r Request) (github.Repo, e
 	}
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-		return github.Repo{}, usage.Errorf("%q is no repository on GitHub: name it with --repo OWNER/NAME", name)
+		return github.Repo{}, usage.Errorf("%q is not a repository on GitHub: name it with --repo OWNER/NAME", name)
 	}
 	return github.Repo{Owner: owner, Name: repo}, nil
 }

@@ -121,7 +121,10 @@ func (c *Checked) Rendered(dir string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		text := name + ": not what it is made from says"
+		text := name + " does not match report.json"
+		if _, ok := cut[name]; ok {
+			text = name + " does not match events.jsonl"
+		}
 		same := bytes.Equal(data, made[name]) || cut[name] != nil && bytes.Equal(data, cut[name])
 		if (err != nil || !same) && !slices.Contains(c.Problems, text) {
 			c.Problems = append(c.Problems, text)
@@ -159,7 +162,7 @@ func (c *Checked) follows(records []evidence.Record) {
 	c.claims(r, f.Judged)
 	recorded, concluded := rundir.Lookup[*report.Report](r.Journal, "stage", "report")
 	if concluded {
-		c.compare("the report that the journal has", recorded, true)
+		c.compare("the report in the journal", recorded, true)
 	}
 	finished := f.Gate != nil && (f.Judged != nil || !r.Begun.Settings.Model || c.Report.Outcome == report.Refused)
 	if !finished && c.Report.Verdict == report.Pass {
@@ -332,7 +335,7 @@ func (c *Checked) compare(with string, made *report.Report, whole bool) {
 // same names the parts that are not the same.
 func (c *Checked) same(with string, parts []part) {
 	for _, p := range parts {
-		text := fmt.Sprintf("report.json: %s is not %s", p.name, with)
+		text := fmt.Sprintf("report.json: %s differs from %s", p.name, with)
 		if !reflect.DeepEqual(p.have, p.again) && !slices.Contains(c.Problems, text) {
 			c.Problems = append(c.Problems, text)
 		}

@@ -55,7 +55,7 @@ func TestMissingTranscripts(t *testing.T) {
 	}
 	found = Checked{Report: rep}
 	found.Rendered(d.Path)
-	if !strings.Contains(strings.Join(found.Problems, "\n"), rundir.TranscriptPath("Explore", "whole")+": not what") {
+	if !strings.Contains(strings.Join(found.Problems, "\n"), rundir.TranscriptPath("Explore", "whole")+" does not match events.jsonl") {
 		t.Errorf("problems %q", found.Problems)
 	}
 }

@@ -77,7 +77,7 @@ func read(f *os.File, name string, most int64) ([]byte, error) {
 	case info.IsDir():
 		return wrong(syscall.EISDIR)
 	case !info.Mode().IsRegular():
-		return wrong(errors.New("it is no regular file: a pipe or a device is not read, put what it has into a file"))
+		return wrong(errors.New("it is not a regular file: a pipe or a device is not read, put what it has into a file"))
 	case info.Size() > most:
 		return wrong(fmt.Errorf("it has %d bytes, and at most %d are read", info.Size(), most))
 	}

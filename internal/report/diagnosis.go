@@ -352,9 +352,9 @@ func intended(cs []Check) string {
 func (r *Report) acceptance(pull bool) string {
 	const meant = "**Is what the change gives up intended?** "
 	if pull {
-		return meant + "Someone who may write comments `/verify accept " + change.Short(r.HeadSHA) + "` and a reason; the list is below."
+		return meant + "Someone with write permission can comment `/verify accept " + change.Short(r.HeadSHA) + " REASON`; the list is below."
 	}
-	return meant + "On its pull request someone who may write comments `/verify accept SHA` and a reason; a run on your machine accepts nothing. The list is below."
+	return meant + "On its pull request someone with write permission can comment `/verify accept SHA REASON`; a run on your machine accepts nothing. The list is below."
 }
 
 // givenUpAlone says whether the failing checks are of expectations that the change gives up

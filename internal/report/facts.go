@@ -151,7 +151,7 @@ func (r *Report) took() string {
 		s += ": " + strings.Join(parts, " · ")
 	}
 	for _, known := range r.Timings.Cached {
-		s += "; known before: " + plain(known)
+		s += "; reused: " + plain(known)
 	}
 	return s
 }

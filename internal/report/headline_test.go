@@ -74,7 +74,7 @@ func TestAcceptance(t *testing.T) {
 	}{
 		{Report{Verdict: Fail, Expectations: given}, kept, meant + "On its pull request "},
 		{Report{Verdict: Partial, Expectations: given}, nil, meant + "On its pull request "},
-		{Report{Verdict: Partial, Expectations: given, PR: 7, HeadSHA: strings.Repeat("a", 40)}, nil, meant + "Someone who may write comments `/verify accept "},
+		{Report{Verdict: Partial, Expectations: given, PR: 7, HeadSHA: strings.Repeat("a", 40)}, nil, meant + "Someone with write permission can comment `/verify accept "},
 		{Report{Verdict: Partial, Expectations: silent}, nil, meant},
 		{Report{Verdict: Partial, Expectations: listed}, nil, ""},
 		{Report{Verdict: Fail, Expectations: listed}, nil, ""},

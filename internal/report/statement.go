@@ -80,7 +80,7 @@ func (r *Report) statement(digests map[string]string, address string) (*statemen
 		return nil, ErrNoHead
 	}
 	if !gitCommit.MatchString(r.HeadSHA) {
-		return nil, fmt.Errorf("head %q is no commit id", r.HeadSHA)
+		return nil, fmt.Errorf("head %q is not a commit id", r.HeadSHA)
 	}
 	if u, err := url.Parse(address); err != nil || address != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
 		return nil, fmt.Errorf("address %q: want one of http or https", address)

@@ -140,7 +140,7 @@ func (c Check) reproduced() string {
 		return "not reproduced: passed on head when run again"
 	case HeadOnly:
 		if c.Test != "" {
-			return "head only: fails on head; the base does not have it, or has it otherwise"
+			return "head only: fails on head; the base does not have it, or has a different version of it"
 		}
 		if c.Oracle != "" {
 			return "head only: the base does not have it; " + c.Oracle

@@ -200,7 +200,7 @@ func (p *prepared) moduleRemote(beside string, m module, base map[string]module)
 		}
 	}
 	if host == "" || !allowed {
-		return git.Remote{}, fmt.Errorf("%s is no host of the base's submodules", m.url)
+		return git.Remote{}, fmt.Errorf("%s is not a host of the base's submodules", m.url)
 	}
 	r := git.Remote{URL: where}
 	if host == hostOf(origin.URL) {

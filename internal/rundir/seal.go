@@ -165,10 +165,13 @@ func fileSum(path string) (string, error) {
 func Verify(dir string) (digest string, problems []string, err error) {
 	sums, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if why := brokenOff(dir); err != nil && why != "" {
-		return "", nil, fmt.Errorf("%s is no finished run: %s", dir, why)
+		return "", nil, fmt.Errorf("%s is not a finished run: %s", dir, why)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, fmt.Errorf("%s is not a finished run (no SHA256SUMS): give the folder printed after \"report:\"", dir)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("%s is no finished run: %w: name the folder that a report says under \"report:\"", dir, err)
+		return "", nil, fmt.Errorf("%s is not a finished run: %w: give the folder printed after \"report:\"", dir, err)
 	}
 	digest = Digest(string(sums))
 	want := map[string]string{}
@@ -176,7 +179,7 @@ func Verify(dir string) (digest string, problems []string, err error) {
 	for lines.Scan() {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
 		if !ok || !filepath.IsLocal(name) {
-			problems = append(problems, fmt.Sprintf("SHA256SUMS: %q is no line of it", lines.Text()))
+			problems = append(problems, fmt.Sprintf("SHA256SUMS: %q is not a line of it", lines.Text()))
 			continue
 		}
 		want[name] = sum

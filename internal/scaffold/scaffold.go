@@ -41,7 +41,7 @@ var (
 
 // The marks in them.
 const (
-	toolsMark    = "      # Here: actions/setup-node and what else your tests need.\n"
+	toolsMark    = "      # Add actions/setup-node and whatever else your tests need here.\n"
 	commandsMark = "{{COMMANDS}}\n"
 	branchMark   = "    branches: [main]\n"
 	forksMark    = "    if: >-\n"

@@ -67,7 +67,7 @@ func unpack(archive *os.File, to string) error {
 			continue
 		}
 		if !f.Mode().IsRegular() {
-			return fmt.Errorf("unpack the artifact: %q is no regular file", f.Name)
+			return fmt.Errorf("unpack the artifact: %q is not a regular file", f.Name)
 		}
 		if err := unpackFile(root, f, &left); err != nil {
 			return fmt.Errorf("unpack the artifact: %q: %w", f.Name, err)

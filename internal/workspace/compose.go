@@ -42,7 +42,7 @@ func (m *Mirror) compose(ctx context.Context, commit string, puts []Put) (string
 	var gone, there bytes.Buffer
 	for _, p := range puts {
 		if !objects.ValidPath(p.Path) {
-			return "", fmt.Errorf("%q is no path of a tree", p.Path)
+			return "", fmt.Errorf("%q is not a path of a tree", p.Path)
 		}
 		mode, oid, err := m.putEntry(ctx, p)
 		if err != nil {

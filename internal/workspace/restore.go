@@ -92,7 +92,7 @@ func (t *Tree) overlay(ctx context.Context, from string, paths []string) error {
 	named := map[string]bool{}
 	for _, path := range paths {
 		if !objects.ValidPath(path) || path == ".git" || strings.HasPrefix(path, ".git/") {
-			return fmt.Errorf("%q is no path of a tree", path)
+			return fmt.Errorf("%q is not a path of a tree", path)
 		}
 		named[path] = true
 	}

@@ -41,7 +41,7 @@ func (t *Tree) LaySubmodule(ctx context.Context, from *Mirror, s Submodule) ([]S
 	defer root.Close()
 	info, err := root.Lstat(filepath.FromSlash(s.Path)) // not through a link of the tree
 	if err == nil && !info.IsDir() {
-		err = errors.New("its place is no folder")
+		err = errors.New("its place is not a folder")
 	}
 	if err != nil {
 		return fail(err)

@@ -206,7 +206,7 @@ func (m *mutator) buildOnce(ctx context.Context, at Place, files map[string][]by
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		info, err := root.Lstat(filepath.FromSlash(name))
 		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no regular file", name)
+			err = fmt.Errorf("%s is not a regular file", name)
 		}
 		if err == nil {
 			err = root.WriteFile(filepath.FromSlash(name), files[name], info.Mode().Perm())

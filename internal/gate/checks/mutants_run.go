@@ -278,7 +278,7 @@ func (m *mutator) lay(at Place, t *trial) error {
 	name := filepath.FromSlash(t.Path)
 	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", t.Path)
+		err = fmt.Errorf("%s is not a regular file", t.Path)
 	}
 	if err == nil {
 		err = root.WriteFile(name, t.Apply(t.src), info.Mode().Perm())

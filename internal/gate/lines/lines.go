@@ -222,7 +222,7 @@ func (e *counting) unloaded(f ecosystem.ChangedFile) {
 		case ok && (slices.Contains(p.GoFiles, path.Base(f.Path)) || slices.Contains(p.CgoFiles, path.Base(f.Path))):
 			return // it was built
 		case !ok:
-			why = "its folder is no package of a module that is built here"
+			why = "its folder is not a package of a module that is built here"
 		default:
 			why = eco.Packages.Excluded(f.Src)
 		}

@@ -63,7 +63,7 @@ func (r *Reader) Untested(c ecosystem.Command) string {
 	case tests(results.Base) && c.Unit != ".":
 		return "the change takes the last tests out of " + c.Unit
 	case !tests(results.Base) && !slices.ContainsFunc(r.Plans[results.Base].Test, func(b ecosystem.Command) bool { return SameRun(b, c) }):
-		return "the change brings no tests to " + c.Unit
+		return "the change adds no tests to " + c.Unit
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func (t *Tester) asCommand(side results.Side, suite results.Suite, c ecosystem.C
 	}
 	if step.NoTests && side == results.Head && foundNone(why, step) {
 		if why := t.Sides.Untested(c); why != "" {
-			t.Note("%s: that %q finds none there is no failure", why, strings.TrimSpace(c.Typed()))
+			t.Note("%s: that %q finds none there is not a failure", why, strings.TrimSpace(c.Typed()))
 			return step
 		}
 	}

@@ -183,7 +183,7 @@ func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error)
 	}
 	u, err := url.Parse(t.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return t, fmt.Errorf("provider %s: its address is no http or https URL, such as http://127.0.0.1:11434/v1", p.Name) // not repeated: it may hold a password
+		return t, fmt.Errorf("provider %s: its address is not an http or https URL, such as http://127.0.0.1:11434/v1", p.Name) // not repeated: it may hold a password
 	}
 	if t.Key == "" {
 		t.KeyFrom, t.Key = firstSet(p.KeyEnv, getenv)

@@ -114,8 +114,8 @@ func TestResolveRefuses(t *testing.T) {
 		{"anthropic", provider.Overrides{}, env("OPENAI_API_KEY", "not its own"), provider.ErrNoKey, "ANTHROPIC_API_KEY"},
 		{"azure", provider.Overrides{}, env("AZURE_OPENAI_API_KEY", "k"), provider.ErrNoBaseURL, "AZURE_OPENAI_ENDPOINT"},
 		{"anthropic", provider.Overrides{API: provider.Chat}, env("ANTHROPIC_API_KEY", "k"), nil, `does not speak "chat"; it speaks messages`},
-		{"openai", provider.Overrides{BaseURL: "file:///hidden-pw"}, env("OPENAI_API_KEY", "k"), nil, "no http or https URL, such as http://"},
-		{"openai", provider.Overrides{BaseURL: "api hidden-pw"}, env("OPENAI_API_KEY", "k"), nil, "no http or https URL, such as http://"},
+		{"openai", provider.Overrides{BaseURL: "file:///hidden-pw"}, env("OPENAI_API_KEY", "k"), nil, "not an http or https URL, such as http://"},
+		{"openai", provider.Overrides{BaseURL: "api hidden-pw"}, env("OPENAI_API_KEY", "k"), nil, "not an http or https URL, such as http://"},
 	} {
 		p, err := provider.Find(tc.preset)
 		if err != nil {

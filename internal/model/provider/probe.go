@@ -109,7 +109,7 @@ func (t Target) todo(trouble Trouble, name string) string {
 		case t.Key == "":
 			return fmt.Sprintf("it wants a key: set %s; %s", strings.Join(t.Preset.KeyEnv, " or "), t.Preset.Hint)
 		case t.KeyFrom == "": // such as YCBOT_API_KEY, which the caller knows
-			return fmt.Sprintf("check the key that was given, which comes before %s; %s", strings.Join(t.Preset.KeyEnv, " and "), t.Preset.Hint)
+			return fmt.Sprintf("check the key that was given, which takes precedence over %s; %s", strings.Join(t.Preset.KeyEnv, " and "), t.Preset.Hint)
 		}
 		return fmt.Sprintf("check the key in %s; %s", t.KeyFrom, t.Preset.Hint)
 	case TroubleEndpoint:

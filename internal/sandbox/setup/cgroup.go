@@ -122,7 +122,7 @@ Delegate=memory pids cpu
 // unit has systemd delegate the cgroup of a service, for as long as the file is there.
 func (h Host) unit() (steps []Step, notes []string) {
 	if !unitName.MatchString(h.Unit) {
-		return nil, []string{fmt.Sprintf("%q is no name of a service, which ends in .service", h.Unit)}
+		return nil, []string{fmt.Sprintf("%q is not the name of a service, which ends in .service", h.Unit)}
 	}
 	name := "/etc/systemd/system/" + h.Unit + ".d/ycbot-delegate.conf"
 	file := filepath.Join(h.Root, name)

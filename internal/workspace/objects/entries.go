@@ -58,7 +58,7 @@ func IsRef(text string) bool {
 func CheckIDs(oids ...string) error {
 	for _, oid := range oids {
 		if !IsID(oid) {
-			return fmt.Errorf("%q is no full object id", oid)
+			return fmt.Errorf("%q is not a full object id", oid)
 		}
 	}
 	return nil

@@ -184,7 +184,7 @@ func (r *Repository) Files(ctx context.Context, ref string) ([]string, error) {
 
 func (r *Repository) resolve(ctx context.Context, v *View, ref string) (string, error) {
 	if ref == "" || strings.ContainsAny(ref, "\x00\n") {
-		return "", fmt.Errorf("no commit %q here: that is no name of one", ref)
+		return "", fmt.Errorf("no commit %q here: that is not the name of one", ref)
 	}
 	if oid := v.branch(ref); oid != "" {
 		return oid, nil
