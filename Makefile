@@ -22,16 +22,16 @@ AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) 
 RACED = $(shell grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=testdata --exclude-dir=perf --exclude-dir=ycbot-blobs \
 	'"sync"|"sync/atomic"|x/sync/|AfterFunc|^[[:space:]]+go [a-z]' . | sed 's:/[^/]*$$::' | sort -u)
 
-.PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval rehearse clean
+.PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval rehearse clean help
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
 	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling.
 	@# -count=1, as looking what each test has opened costs more than the few that are
-	@# spared, and a test of other programs cannot tell when those have changed.
+	@# spared, and a test of other programs cannot know when those have changed.
 	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(LONG) ./...
 
-variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size; PART=2/5 is one of five parts
+variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size; PART=2/8 runs the second of eight parts
 	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(VARIED) -run '^($(VARIANTS))$$' -variants -part '$(PART)'
 
 fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
@@ -66,7 +66,7 @@ cloud: ## bin/ycbot-blobs, for buckets of clouds, and its tests
 peers: ## ycbot beside other agents, which npm gets; writes its section of docs/performance.md; wants a quiet machine
 	@go -C test/perf run . -peers -o ../../docs/performance.md
 
-vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh tells what it needs
+vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh says what it needs
 	@test/vm/run.sh '$(RUN)'
 
 eval: ## seeded changes with scripted verifiers, offline; with MODEL=NAME and a key in the environment a real one, which costs money: docs/eval.md
@@ -75,5 +75,8 @@ eval: ## seeded changes with scripted verifiers, offline; with MODEL=NAME and a 
 rehearse: ## a release, made, installed, upgraded and put back without publishing; wants the network, takes half an hour
 	@test/rehearse/run.sh $(OLDER)
 
-clean:
+clean: ## remove bin and dist
 	rm -rf bin dist
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

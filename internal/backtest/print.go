@@ -52,7 +52,7 @@ func (s *Summary) sections() []section {
 	for _, g := range s.Given {
 		given.rows = append(given.rows, []string{"`" + g.Class + "`", fmt.Sprint(g.Cases), percent(g.Rate), percent(g.Low) + " to " + percent(g.High)})
 	}
-	outside := section{title: "Good changes, had they come from outside", heads: []string{"verdict", "cause", "changes", "share", "95 % interval"}}
+	outside := section{title: "Good changes, had they been untrusted", heads: []string{"verdict", "cause", "changes", "share", "95 % interval"}}
 	if o := s.Outside; o != nil {
 		row := func(verdict, cause string, n int) {
 			r := rateOf(n, o.Cases)

@@ -40,7 +40,7 @@ type Summary struct {
 	Cost       Cost           `json:"cost"`
 	Behaviour  []ArmBehaviour `json:"behaviour"` // of each arm and operator of a bad one, where runs were whole
 	Given      []ClassCount   `json:"given"`     // good and honest changes that give up expectations, by class
-	Outside    *OutsideCount  `json:"outside"`   // good changes, had they come from outside; null: not known
+	Outside    *OutsideCount  `json:"outside"`   // good changes, had they been untrusted; null: not known
 	Excluded   []CauseCount   `json:"excluded"`  // changes that gave no case, by arm and cause
 	Unselected map[string]int `json:"unselected"`
 	Waiting    int            `json:"waiting"` // cases without a line yet, at most

@@ -257,7 +257,7 @@ var inputs = map[string]string{
 	"goproxy":              "GOPROXY of the go command, without the machine's cache of modules",
 	"expectations":         "the policy of that key of the configuration",
 	"require_fail_to_pass": "as that key of the configuration",
-	"untrusted":            "the head is a stranger's",
+	"untrusted":            "the head is untrusted",
 	"until":                "the gate stops at its first verdict",
 
 	"race":      "with the race detector; skipped without a C compiler",

@@ -32,7 +32,7 @@ func (p *prepared) bringContents(ctx context.Context, commit string) (why string
 		return "", err
 	}
 	if p.begun.job.Trust == untrusted {
-		return "none is fetched for a change from outside", nil
+		return "none is fetched for an untrusted head", nil
 	}
 	p.mirror.UseContents()
 	var missing []workspace.Pointer

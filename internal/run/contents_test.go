@@ -88,7 +88,7 @@ func TestBringContents(t *testing.T) {
 		{"another host", "trusted", "https://github.example/o/r.git", "forty-two\n", "", "", "https://lfs.example/o/r for https://github.example/o/r.git"},
 		{"another content", "trusted", "https://github.example/o/r.git", "forty-one\n", "", `"number.bin"`, "https://lfs.example/o/r for https://github.example/o/r.git"},
 		{"no network", "trusted", "https://github.example/o/r.git", "forty-two\n", rundir.NetworkNone, "no network", ""},
-		{"untrusted", untrusted, "https://github.example/o/r.git", "forty-two\n", "", "a change from outside", ""},
+		{"untrusted", untrusted, "https://github.example/o/r.git", "forty-two\n", "", "an untrusted head", ""},
 	} {
 		m, err := workspace.OpenMirror(t.Context(), g, filepath.Join(t.TempDir(), "mirror.git"), "")
 		if err != nil {

@@ -33,7 +33,7 @@ func (p *prepared) bringSubmodules(ctx context.Context, t *workspace.Tree, commi
 		return nil
 	}
 	if p.begun.job.Trust == untrusted {
-		t.Unlaid("none is fetched for a change from outside")
+		t.Unlaid("none is fetched for an untrusted head")
 		return nil
 	}
 	from := moduleSource{mirror: p.mirror, commit: commit}
