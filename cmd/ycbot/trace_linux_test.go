@@ -151,7 +151,7 @@ VERDICT: PASS
 
 // A run is one trace: in it its stages, in these the gate's commands and the agents, in those
 // the model's answers and the calls of tools, under the names that OpenTelemetry has for them,
-// below the span that TRACEPARENT names. No text of anybody's is in it.
+// below the span that TRACEPARENT names. No text of anyone's is in it.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sorted"
 )
@@ -119,7 +118,11 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	rep.Notes = append(rep.Notes, result.Notes...)
 	rep.Versions.Toolchains = result.Toolchains
 	if k := result.Cached; k != nil {
-		rep.Timings.Cached = []string{fmt.Sprintf("%s from %s, saving %s", results.Count(k.Tests, "base test result", "base test results"), k.When.Format(time.DateTime), k.Saved.Round(100*time.Millisecond))}
+		what := "base test results"
+		if k.Tests == 1 {
+			what = "base test result"
+		}
+		rep.Timings.Cached = []string{fmt.Sprintf("%d %s from %s, saving %s", k.Tests, what, k.When.Format(time.DateTime), k.Saved.Round(100*time.Millisecond))}
 	}
 	return result
 }

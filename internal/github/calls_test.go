@@ -270,7 +270,7 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// What may not be read, or is longer than anybody reads, is said.
+// What may not be read, or is longer than anyone reads, is said.
 func TestSnapshotSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s, n := world(t)

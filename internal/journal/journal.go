@@ -33,7 +33,7 @@ type Entry struct {
 
 // A Journal is open for appending. It is safe for concurrent use by one process.
 type Journal struct {
-	// Redact takes secrets out of the texts of what is appended, before anybody can
+	// Redact takes secrets out of the texts of what is appended, before anyone can
 	// look it up; nil: nothing is taken out. It is set before the first Append.
 	Redact func([]byte) []byte
 	// Kept is called in each Append, when the entry is on disk, and Append returns its

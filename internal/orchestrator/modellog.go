@@ -135,7 +135,7 @@ func (r *recorded) Generate(ctx context.Context, req *model.Request, on func(mod
 	return resp, err
 }
 
-// redacting takes secrets out of what a model says, before anybody sees or keeps it.
+// redacting takes secrets out of what a model says, before anyone sees or keeps it.
 type redacting struct {
 	model.Model
 	redact func([]byte) []byte

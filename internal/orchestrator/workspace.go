@@ -368,7 +368,7 @@ func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string, ow
 	return changed, err
 }
 
-// guarded takes secrets out of what tools answer, before anybody sees or keeps it. None
+// guarded takes secrets out of what tools answer, before anyone sees or keeps it. None
 // runs before the trees are there.
 func (w *work) guarded(ws *Workspace, tools []tool.Tool) []tool.Tool {
 	out := slices.Clone(tools)

@@ -15,7 +15,7 @@ import (
 
 const (
 	annotationBatch = 50  // what GitHub takes in one request
-	annotationMost  = 200 // what anybody looks at
+	annotationMost  = 200 // what anyone looks at
 	commandMost     = 10  // of a level, what Actions shows of one step
 )
 

@@ -77,7 +77,7 @@ func nameless(mark string) (rest string, ok bool) {
 }
 
 // mine returns the comments that begin with mark and that we wrote, oldest first.
-// Anybody can write a mark: the author decides.
+// Anyone can write a mark: the author decides.
 func (p *Publisher) mine(ctx context.Context, t Target, mark string) ([]github.Comment, error) {
 	me, err := p.me(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (d Door) Run(ctx context.Context, runner *run.Runner, job run.Job) (*report
 	return rep, err
 }
 
-// traceInfo is what a trace has of a job: names and numbers, and no text of anybody's.
+// traceInfo is what a trace has of a job: names and numbers, and no text of anyone's.
 func traceInfo(door string, job run.Job) telemetry.RunInfo {
 	info := telemetry.RunInfo{Door: door, Trigger: job.Trigger, Trust: job.Trust}
 	if job.Models != nil {

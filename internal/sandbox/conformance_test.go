@@ -583,7 +583,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
-	// A bwrap outside the system directories is not taken: it may be anybody's.
+	// A bwrap outside the system directories is not taken: it may be anyone's.
 	o.PATH = t.TempDir()
 	if err := os.WriteFile(filepath.Join(o.PATH, "bwrap"), []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
 		t.Fatal(err)

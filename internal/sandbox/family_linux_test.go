@@ -12,7 +12,7 @@ import (
 )
 
 // TestBare holds that an empty environment is no other than one that is not laid out yet,
-// in whichever moment of execve a process is looked at: what has none may be anybody's.
+// in whichever moment of execve a process is looked at: what has none may be anyone's.
 func TestBare(t *testing.T) {
 	variants.Only(t) // each tool starts in it
 	t.Parallel()

@@ -238,7 +238,7 @@ func (*guard) settle(limit string) {
 
 // measure is the size of what was written to v since the command started, and how many
 // entries of folders that is. The time of a file's change of status cannot be set by
-// anybody. A file counts once in each folder that the command was given, because that is
+// anyone. A file counts once in each folder that the command was given, because that is
 // what a copy of the folder takes; each of its names is an entry. It ends where there
 // are too many of them. closed says that the command has a folder that cannot be looked into.
 func (g *guard) measure(v volume) (bytes, entries int64, closed bool) {

@@ -301,7 +301,7 @@ func exists(path string) bool {
 }
 
 // diesWithParent kills a bubblewrap whose command would run forever, and reports
-// whether the command's first process ended without anybody's help.
+// whether the command's first process ended without anyone's help.
 func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	// Bubblewrap's first process asks for the signal of its parent's death again
 	// after it has started the command, so the canary waits until it waits.

@@ -130,7 +130,7 @@ func (b *basic) judge(said map[string]string, t *targets) []finding {
 }
 
 // diesWithParent cuts the lifeline of a command that left its session, and
-// reports whether that one ended without anybody's help.
+// reports whether that one ended without anyone's help.
 func (b *basic) diesWithParent(ctx context.Context) (_ bool, err error) {
 	s, err := newScratch(b.o.TempDir)
 	if err != nil {

@@ -180,7 +180,7 @@ func TestFetchHops(t *testing.T) {
 		}
 	}
 	if _, err := get(t, Fetcher{}, "https://docs.example/", 0); !isBad(err) {
-		t.Errorf("without anybody to permit it: %v", err)
+		t.Errorf("without anyone to permit it: %v", err)
 	}
 }
 

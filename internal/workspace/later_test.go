@@ -37,7 +37,7 @@ func laidLater(t *testing.T, m *Mirror, name, commit string) *Tree {
 		}
 	})
 	if got := entriesOf(t, tree.Dir); len(got) > 0 {
-		t.Fatalf("laid out before anybody needs it: %q", got)
+		t.Fatalf("laid out before anyone needs it: %q", got)
 	}
 	return tree
 }
@@ -91,7 +91,7 @@ func TestCopyLater(t *testing.T) {
 	c := must[*Tree](t)(from.CopyLater(t.Context(), filepath.Join(runDir(m, "run1"), "agent")))
 	defer c.Close()
 	if got := entriesOf(t, c.Dir); len(got) > 0 {
-		t.Fatalf("copied before anybody needs it: %q", got)
+		t.Fatalf("copied before anyone needs it: %q", got)
 	}
 	c.Ahead(t.Context())
 	var all sync.WaitGroup

@@ -59,7 +59,7 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a question", http.StatusBadRequest)
 		return
 	}
-	if !strings.Contains(in.Messages[0].Content, "VERDICT") { // whether anybody is there
+	if !strings.Contains(in.Messages[0].Content, "VERDICT") { // whether anyone is there
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Write(answer("ok", nil, 0, 10)) //nolint:errcheck // the caller notices
 		return

@@ -12,7 +12,7 @@ import (
 
 // A listener answers one program's questions in whichever API it speaks, by a
 // script without delay. A question that does not offer the tool that reads is no turn:
-// some programs ask for a title, or whether anybody is there.
+// some programs ask for a title, or whether anyone is there.
 type listener struct {
 	*httptest.Server
 	tool   string

@@ -25,7 +25,7 @@ import (
 //     itself is fetched again in each of its runs.
 //
 // Package managers check most of what they take from there against the lockfile.
-// It is one project's, whose base anybody who can poison it could change as well.
+// It is one project's, whose base anyone who can poison it could change as well.
 
 // Bounds for what is kept.
 const (

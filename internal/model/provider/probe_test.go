@@ -124,7 +124,7 @@ func TestProbeOfAHealthyProvider(t *testing.T) {
 	}
 }
 
-// Nothing listens: the address is wrong. Being cancelled says nothing about anybody.
+// Nothing listens: the address is wrong. Being cancelled says nothing about anyone.
 func TestProbeOfNobody(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())

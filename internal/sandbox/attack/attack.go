@@ -3,7 +3,7 @@
 // them from inside.
 //
 // The attacks are those of the threat study, by its numbers, and published escapes
-// from the sandboxes of others. Nothing of anybody else's is touched: what they would read, write or end was made for them. An
+// from the sandboxes of others. Nothing of anyone else's is touched: what they would read, write or end was made for them. An
 // attack that fails in tier none, which does nothing against it, shows nothing
 // about the others on this machine, and [Table] says so.
 //
