@@ -38,7 +38,7 @@ const (
 	CodeNoCommand     Code = "no-command"      // the comment does not begin with /verify
 	CodeSelf          Code = "self"            // ycbot did it itself
 	CodeBot           Code = "bot"             // a bot asked; only people may
-	CodeNotPull       Code = "not-a-pull"      // the command stands on an issue
+	CodeNotPull       Code = "not-a-pull"      // the command was written on an issue
 	CodeHelp          Code = "help"            // /verify help: the answer is the help
 	CodeUnknown       Code = "unknown-command" // begins with /verify and goes on as no command does: the answer is the help
 	CodeAppOnly       Code = "app-only"        // needs the GitHub App; an Action cannot hear or do it
