@@ -81,7 +81,7 @@ func (r *Report) proof() string {
 	return strings.Join(parts, ", ")
 }
 
-// reservations are what a PASS leaves to a person: code that can tell tests from use, changed lines that no test runs, functions
+// reservations are what a PASS leaves to a person: code that can detect a test run, changed lines that no test runs, functions
 // that behave differently, old expectations that were given up.
 func (r *Report) reservations() []string {
 	var out []string

@@ -216,7 +216,7 @@ type Finding struct {
 	Evidence []string `json:"evidence"`
 	Repro    string   `json:"repro"`
 	Detail   string   `json:"detail"` // output or diff for people; may be long
-	// Mark says that the line can tell tests from use, or decide their results.
+	// Mark says that the line can detect a test run, or decide the results of tests.
 	Mark bool `json:"mark,omitempty"`
 }
 

@@ -81,7 +81,7 @@ func TestHidesLanguageMoved(t *testing.T) {
 	}{
 		{"into a package", "b/len.go", "a/len.go", map[string]string{"a/a_test.go": fmt.Sprintf(test, "a"), "b/len.go": fmt.Sprintf(source, "b")}, fmt.Sprintf(source, "a"), 1},
 		{"with its package", "a/len.go", "b/len.go", map[string]string{"a/a_test.go": fmt.Sprintf(test, "a"), "a/len.go": fmt.Sprintf(source, "a")}, fmt.Sprintf(source, "b"), 0},
-		{"anew, as its package moves", "a/len.go", "b/len.go", map[string]string{"a/a_test.go": fmt.Sprintf(test, "a"), "a/len.go": "package a\n"}, fmt.Sprintf(source, "b"), 1},
+		{"again, as its package moves", "a/len.go", "b/len.go", map[string]string{"a/a_test.go": fmt.Sprintf(test, "a"), "a/len.go": "package a\n"}, fmt.Sprintf(source, "b"), 1},
 	} {
 		r := &Reader{
 			Base: &workspace.Tree{Dir: t.TempDir()}, Head: &workspace.Tree{Dir: t.TempDir()},
