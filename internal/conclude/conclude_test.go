@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/known"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -122,6 +124,20 @@ func TestTimeBeforeACommand(t *testing.T) {
 		rep := Report(Input{Header: &report.Report{}, Outcome: report.TimedOut, Gate: result, Cause: errors.New("20m are over")})
 		if rep.Verdict != want || !slices.Contains(rep.Reasons, "not finished: 20m are over") {
 			t.Errorf("%d commands: %s %q, want %s", steps, rep.Verdict, rep.Reasons, want)
+		}
+	}
+}
+
+// TestReusedResults: the report says how many results of the base were reused, from when, and what
+// that saved.
+func TestReusedResults(t *testing.T) {
+	t.Parallel()
+	for tests, want := range map[int]string{1: "1 base test result from 2026-11-30 12:00:00, saving 1.2s", 300: "300 base test results from 2026-11-30 12:00:00, saving 1.2s"} {
+		result := concluded(goodFacts(compare.Report))
+		result.Cached = &known.Cached{When: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), Saved: 1234 * time.Millisecond, Tests: tests}
+		rep := Report(Input{Header: &report.Report{Phase: report.PhaseEnd, Believed: report.Belief{OK: true}}, Outcome: report.Completed, Gate: result})
+		if got := strings.Join(rep.Timings.Cached, "|"); got != want || !strings.Contains(rep.Markdown(), "reused: "+want) {
+			t.Errorf("%q, want %q, in\n%s", got, want, rep.Markdown())
 		}
 	}
 }

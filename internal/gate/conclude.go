@@ -99,7 +99,7 @@ func (r *runner) countChecks(f *Facts) {
 		f.Probes += b2i(b.Functions > 0)
 		for _, d := range b.Differences {
 			if d.Breaks {
-				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which is in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (r *runner) countChecks(f *Facts) {
 		f.Probes += b2i(p.Lines+p.Requests > 0)
 		for _, d := range p.Differences {
 			if d.Breaks {
-				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in %s of the base, %s there and %s with the change", d.Line, d.Path, d.Was, d.Is))
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which is in %s of the base, %s there and %s with the change", d.Line, d.Path, d.Was, d.Is))
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func (r *runner) reproducible() (ReproState, string) {
 	case !r.res.Runnable:
 		return ReproNothing, "no line that can run changed: there is nothing to reproduce"
 	case len(files) == 0 || len(pkgs) == 0 && len(r.sides.OverlayCommands(Head, files)) == 0:
-		return ReproNoTests, "the change brings no tests"
+		return ReproNoTests, "the change adds no tests"
 	case r.sides.MovesAsTheyAre(files):
 		return ReproNoTests, "the change moves tests as they are, and brings no others"
 	case len(r.sides.OverlayCommands(Base, files)) == 0 &&

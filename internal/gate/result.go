@@ -26,7 +26,7 @@ const (
 	ReproPassOnBase  ReproState = "pass_on_base" // the change's tests do not need the change
 	ReproNeedsAPI    ReproState = "needs_api"    // they do not compile over the base sources
 	ReproNeedsDeps   ReproState = "needs_deps"   // they need dependencies that only the change has
-	ReproNoTests     ReproState = "no_tests"     // the change brings no tests
+	ReproNoTests     ReproState = "no_tests"     // the change adds no tests
 	ReproTestsOnly   ReproState = "tests_only"   // it brings nothing but tests: there is nothing to undo
 	ReproNothing     ReproState = "nothing"      // no runnable line changed: there is nothing to reproduce
 	ReproEnvironment ReproState = "environment"  // they could not be run there

@@ -162,7 +162,7 @@ func Decide(f Facts) (Verdict, []string) {
 
 // unreached words why no test of the base could say something of a change from outside.
 func (f Facts) unreached() string {
-	const outside = "the change comes from outside, and "
+	const outside = "the head is untrusted, and "
 	needs, broken := 0, 0
 	for _, c := range f.Changed {
 		switch c.Class {
@@ -216,9 +216,9 @@ func becameOf(c Changed, n int) string {
 		return results.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
 	case compare.Silenced:
 		if c.Beside {
-			return results.Plural(n, "fails without the files of tests that the change adds or edits, although it stands in none of them", "fail without the files of tests that the change adds or edits, although they stand in none of them")
+			return results.Plural(n, "fails without the files of tests that the change adds or edits, although it is defined in none of them", "fail without the files of tests that the change adds or edits, although they are defined in none of them")
 		}
-		return results.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
+		return results.Plural(n, "fails and was silenced: its test still exists and no longer runs", "fail and were silenced: their tests still exist and no longer run")
 	case compare.Silent:
 		return results.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
 	case compare.SteeringMade:

@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		{"the same, and other tests pass that the change does not affect", func(f *Facts) { f.Refused, f.AffectedRan, f.AffectedPassed = []string{"x"}, 0, 0 }, Partial, "environment: x"},
 		{"no test of the base has the same name twice", func(f *Facts) { f.Unnamed = 2 }, Partial, "2 tests are reported by other names"},
 		{"some tests have not, and others were held against the change", func(f *Facts) { f.Unnamed, f.Expected = 2, 1 }, Pass, ""},
-		{"the same from outside, and none of those reaches the change", func(f *Facts) { f.Unnamed, f.Expected, f.Untrusted = 2, 1, true }, Partial, "the change comes from outside"},
+		{"the same from outside, and none of those reaches the change", func(f *Facts) { f.Unnamed, f.Expected, f.Untrusted = 2, 1, true }, Partial, "the head is untrusted"},
 		{"pre-existing failures, at most half", func(f *Facts) { f.FailBoth, f.Passed = 5, 5 }, Pass, ""},
 		{"more than half of the tests fail on both sides", func(f *Facts) { f.FailBoth, f.Passed = 6, 4 }, Partial, "environment: 6 of 10"},
 		{"the build is broken on both sides", func(f *Facts) { f.BrokenBoth = 1 }, Partial, "with and without the change"},

@@ -144,7 +144,7 @@ func expectations(configured compare.Policy, job Job, title string) (policy comp
 	case policy == configured:
 		why = fmt.Sprintf("the configuration has \"expectations: %s\"", configured)
 	case job.Trust == untrusted:
-		why = "the change comes from outside"
+		why = "the head is untrusted"
 	case job.Machine:
 		why = "its author is a machine"
 	default:

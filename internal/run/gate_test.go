@@ -33,7 +33,7 @@ func TestExpectations(t *testing.T) {
 		{"", Job{Trust: "local"}, "round up", compare.Report, ""},
 		{"", Job{Trust: "local"}, "cart: clean up tests", compare.Acknowledge, `the title promises no change of behaviour ("clean up")`},
 		{"report", Job{Trust: "local"}, "cart: clean up tests", compare.Report, ""},
-		{"", Job{Trust: untrusted}, "round up", compare.Acknowledge, "the change comes from outside"},
+		{"", Job{Trust: untrusted}, "round up", compare.Acknowledge, "the head is untrusted"},
 		{"report", Job{Trust: "trusted", Machine: true}, "round up", compare.Acknowledge, "its author is a machine"},
 		{"strict", Job{Trust: untrusted}, "round up", compare.Strict, `the configuration has "expectations: strict"`},
 		{"acknowledge", Job{Trust: "local"}, "round up", compare.Acknowledge, `the configuration has "expectations: acknowledge"`},

@@ -76,7 +76,7 @@ func (k *keeper) conclude(ctx context.Context) {
 			class = compare.ClassOf(o)
 		}
 		if class == compare.Silent && k.insideSource(e) {
-			class, e.why = compare.CannotApply, "it stands in a source file that the change edits, and could not be put back there"
+			class, e.why = compare.CannotApply, "it is in a source file that the change edits, and could not be put back there"
 		}
 		given := k.expectation(ctx, e, class)
 		given.Wraps, given.Lost = wraps, lost
