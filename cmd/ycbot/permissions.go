@@ -60,7 +60,7 @@ Exit codes: 0 it would run, 1 it would be refused, 3 a file cannot be read.`,
 	}
 	f := test.Flags()
 	f.StringVarP(&o.dir, "directory", "C", ".", "look for the files of the project that `DIR` lies in")
-	f.StringArrayVar(&o.files, "file", nil, "a further permission `FILE` of the operator's")
+	f.StringArrayVar(&o.files, "file", nil, "one more permission `FILE` of the operator")
 	f.StringArrayVar(&o.hosts, "host", nil, "a `HOST` that the operator lets agents reach")
 	f.Var(&o.mode, "mode", "of the run")
 	f.Var(&o.trust, "trust", "of the change")

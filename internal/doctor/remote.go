@@ -212,7 +212,7 @@ func (in Input) app(ctx context.Context, c *area) {
 	switch secret := strings.TrimSpace(a.Secret); {
 	case secret == "":
 		c.ok("App %d: id and private key are set", a.ID)
-		c.warn("set YCBOT_WEBHOOK_SECRET where \"ycbot app serve\" shall run", "there is no webhook secret: this machine can work (\"ycbot app work\") and not serve")
+		c.warn("set YCBOT_WEBHOOK_SECRET where \"ycbot app serve\" is to run", "there is no webhook secret: this machine can work (\"ycbot app work\") and not serve")
 	case len(secret) < setup.LeastSecret:
 		c.ok("App %d: id, private key and webhook secret are set", a.ID)
 		c.warn("use 32 random bytes: openssl rand -hex 32", "the webhook secret is short")

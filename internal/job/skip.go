@@ -122,12 +122,12 @@ func (j Job) appOnly(what string) Skip {
 // NoRecord says that there is nothing to accept.
 func (j Job) NoRecord() Skip {
 	return j.notify(CodeNoRecord, fmt.Sprintf("Nothing was accepted: there is no finished run of `%s` whose verdict could be concluded again. "+
-		"Comment `/verify %s` for one, look at what it lists, and accept then.", change.Short(j.HeadSHA), change.Short(j.HeadSHA)))
+		"Comment `/verify %s` for one, review what it lists, and accept then.", change.Short(j.HeadSHA), change.Short(j.HeadSHA)))
 }
 
 // Unsettled says that nothing is accepted now, as another verdict of the pull request is to come.
 func (j Job) Unsettled() Skip {
-	return j.notify(CodeNoRecord, "Nothing was accepted: the pull request is being verified, or waits for it. Look at what that lists, and accept then.")
+	return j.notify(CodeNoRecord, "Nothing was accepted: the pull request is being verified, or waits for it. Review what that lists, and accept then.")
 }
 
 func (j Job) noPermission(p string, allow config.Permission) Skip {
