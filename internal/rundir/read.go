@@ -39,7 +39,8 @@ var ErrNothing = errors.New("no run was begun here")
 //     for a limit fails no test
 //   - 9 (since 2026-12-01): more forms of an agent's report are read; a failure that the log shows
 //     needs no quote; failing tests are counted beyond those that are listed
-const Format = 9
+//   - 10 (since 2026-12-01, later): the title of a PASS counts marks; reasons are in other words
+const Format = 10
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {

@@ -4,8 +4,15 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
+	"slices"
+	"strings"
 )
+
+// predeclared are the names that the language itself declares (https://go.dev/ref/spec#Predeclared_identifiers).
+// Package go/types has them too, and would make the program larger by a megabyte.
+var predeclared = strings.Fields(`any bool byte comparable complex64 complex128 error float32 float64
+	int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false iota nil
+	append cap clear close complex copy delete imag len make max min new panic print println real recover`)
 
 // A Universe is what a source of Go has to do with the names that the language itself declares.
 type Universe struct {
@@ -23,12 +30,12 @@ func UniverseOf(src []byte) Universe {
 	}
 	out := Universe{f.Name.Name, map[string]int{}, map[string]bool{}}
 	for _, name := range declared(f) {
-		if types.Universe.Lookup(name.Name) != nil {
+		if slices.Contains(predeclared, name.Name) {
 			out.Declares[name.Name] = files.Position(name.Pos()).Line
 		}
 	}
 	for _, name := range f.Unresolved {
-		if types.Universe.Lookup(name.Name) != nil {
+		if slices.Contains(predeclared, name.Name) {
 			out.Uses[name.Name] = true
 		}
 	}
