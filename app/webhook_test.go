@@ -396,7 +396,7 @@ func TestSuiteStoredInPart(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	h.Metrics = telemetry.NewMetrics("v", time.Now)
-	h.Server.Queue = &filling{Queue: h.queue, left: 2}
+	h.Queue = &filling{Queue: h.queue, left: 2}
 	suite := post{kind: "check_suite", body: rerequested("", 4, 5, 6)}
 	if got := h.post(t, suite); got.Code != http.StatusServiceUnavailable {
 		t.Errorf("answered %d", got.Code)
@@ -404,7 +404,7 @@ func TestSuiteStoredInPart(t *testing.T) {
 	if _, known, err := h.db.Delivery(t.Context(), "d-1"); err != nil || known {
 		t.Errorf("it is known: %t, %v", known, err)
 	}
-	h.Server.Queue = h.queue
+	h.Queue = h.queue
 	if got := h.post(t, suite); got.Code != http.StatusAccepted || h.jobs(t) != 3 {
 		t.Errorf("answered %d then, with %d jobs", got.Code, h.jobs(t))
 	}

@@ -119,7 +119,7 @@ func TestLanguages(t *testing.T) {
 				if testing.Short() && i > 0 {
 					break
 				}
-				variants.Run(t, v.name, i > 0 && !(l.all && v.name == "regression") || slices.Contains(slow, l.name), func(t *testing.T) {
+				variants.Run(t, v.name, i > 0 && (!l.all || v.name != "regression") || slices.Contains(slow, l.name), func(t *testing.T) {
 					t.Parallel()
 					l.try(t, tools, v)
 				})

@@ -50,8 +50,10 @@ var namesakeRules = []namesakeRule{
 	// Macros, which hold for all of a crate below them, and those of the standard library.
 	{exts: ".rs", declares: pattern.New(`^\s*macro_rules!\s*(\w+)`), used: `\bNAME!`, stands: `macro_rules!\s*NAME\b`},
 	// What a file of tests has of a module by "import *" comes before what the language has.
-	{exts: ".py", declares: pattern.New(`^(?:async\s+)?(?:def|class)\s+` + builtinOfPython + `\b|^` + builtinOfPython + `\s*(?::[^=]+)?=[^=]|^(?:from\s+[\w.]+\s+)?import\b.*\b` + builtinOfPython + `\s*(?:[,#].*)?$`),
-		used: `(?s)\bfrom\s+[\w.]+\s+import\s+\*.*[^\w.]NAME\s*[(,)\]]`, stands: `(?m)^(?:async\s+)?(?:def|class)\s+NAME\b|^NAME\s*=`, own: `(?m)\b(?:def|class)\s+NAME\b|^\s*NAME\s*=|\bimport\s[^\n*]*\bNAME\b`},
+	{
+		exts: ".py", declares: pattern.New(`^(?:async\s+)?(?:def|class)\s+` + builtinOfPython + `\b|^` + builtinOfPython + `\s*(?::[^=]+)?=[^=]|^(?:from\s+[\w.]+\s+)?import\b.*\b` + builtinOfPython + `\s*(?:[,#].*)?$`),
+		used: `(?s)\bfrom\s+[\w.]+\s+import\s+\*.*[^\w.]NAME\s*[(,)\]]`, stands: `(?m)^(?:async\s+)?(?:def|class)\s+NAME\b|^NAME\s*=`, own: `(?m)\b(?:def|class)\s+NAME\b|^\s*NAME\s*=|\bimport\s[^\n*]*\bNAME\b`,
+	},
 	// A method by which tests judge, in a class that they may be made of.
 	{exts: ".py", declares: pattern.New(`^\s+(?:async\s+)?def\s+((?:assert|fail)\w*)\s*\(|^\s+(assert\w+)\s*=[^=]`), used: `\bself\.NAME\s*\(`, stands: `\bdef\s+NAME\b`, own: `\bdef\s+NAME\b`},
 	// A namespace that only tests have: what stands in it is found before what PHP has, or in place of a file of tests.
