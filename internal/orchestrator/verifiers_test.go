@@ -64,10 +64,10 @@ func TestBoundsAreDocumented(t *testing.T) {
 	t.Parallel()
 	for page, bounds := range map[string]map[string]bool{
 		"agents": {
-			"It may start eight helpers in all, three at a time": addedMost == 8 && sideBySide == 3,
-			"each failing check that stands (five at most)":      refutedMost == 5,
-			"10 commands of a helper are run again":              helperMost == 10,
-			"more than 800 lines changed":                        manyLines == 800,
+			"It may start eight subagents in all, three at a time": addedMost == 8 && sideBySide == 3,
+			"each failing check that stands (five at most)":        refutedMost == 5,
+			"10 commands of a subagent are run again":              helperMost == 10,
+			"more than 800 lines changed":                          manyLines == 800,
 		},
 		"evidence": {"Up to three passing checks are run again": sampleMost == 3, "Failing checks may take three fourths": reproduce.ShareOfFailing == 0.75 && reproduce.ShareOfHeld == 0.25},
 	} {
