@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/regular"
 )
 
-// What is no regular file of a bounded size is an error at once, and what leads out of a
+// What is not a regular file of a bounded size is an error at once, and what leads out of a
 // folder is, too.
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -36,8 +36,8 @@ func TestRead(t *testing.T) {
 		"file":  {"", ""},
 		"link":  {"", ""},
 		"out":   {"", "path escapes"},
-		"zero":  {"no regular file", "path escapes"},
-		"pipe":  {"no regular file", "no regular file"},
+		"zero":  {"not a regular file", "path escapes"},
+		"pipe":  {"not a regular file", "not a regular file"},
 		"large": {"1099511627776 bytes", "1099511627776 bytes"},
 		".":     {"is a directory", "is a directory"},
 	} {
@@ -78,7 +78,7 @@ func TestReadFS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	for name, want := range map[string]string{"file": "", "link": "", "pipe": "no regular file", "zero": "path escapes", "large": "bytes"} {
+	for name, want := range map[string]string{"file": "", "link": "", "pipe": "not a regular file", "zero": "path escapes", "large": "bytes"} {
 		data, err := fs.ReadFile(regular.FS(root), name)
 		if want == "" && (err != nil || string(data) != "text") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %q %v, want %q", name, data, err, want)
