@@ -241,13 +241,13 @@ func tamperedArchives() []tampering {
 		raw("a path that leads out further down", "unpack the artifact", named("spill/../../out")),
 		raw("an absolute path", "unpack the artifact", named("/tmp/out")),
 		raw("a file twice", "unpack the artifact", named("report.json")),
-		raw("a symbolic link", "no regular file", func(t *testing.T, _ *left, z *zip.Writer) {
+		raw("a symbolic link", "not a regular file", func(t *testing.T, _ *left, z *zip.Writer) {
 			t.Helper()
 			h := &zip.FileHeader{Name: "link"}
 			h.SetMode(fs.ModeSymlink | 0o777)
 			entry(t, z, h, []byte("/etc/passwd"))
 		}),
-		raw("a named pipe", "no regular file", func(t *testing.T, _ *left, z *zip.Writer) {
+		raw("a named pipe", "not a regular file", func(t *testing.T, _ *left, z *zip.Writer) {
 			t.Helper()
 			h := &zip.FileHeader{Name: "pipe"}
 			h.SetMode(fs.ModeNamedPipe | 0o600)
