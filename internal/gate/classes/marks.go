@@ -190,7 +190,7 @@ var rubyShadowing = pattern.New(`^lib/(abbrev|base64|benchmark|bigdecimal|bundle
 // linkedModule is a link, or a single file, that Node.js finds by the name of a package.
 var linkedModule = pattern.New(`(^|/)node_modules/(@[^/]+/)?[^/.@][^/]*$`)
 
-// ImportsAtStart says whether a file has code that Python runs as it starts, wherever the file is installed
+// ImportsAtStart says whether a file has code that Python runs as it starts, once the file is installed
 // (https://docs.python.org/3/library/site.html).
 func ImportsAtStart(name string, read func(name string) []byte) bool {
 	return path.Ext(name) == ".pth" && startLine.Match(read(name))

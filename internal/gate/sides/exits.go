@@ -30,7 +30,7 @@ func (r *Reader) ofScripts() map[string]bool {
 	if r.Plans[results.Base] == nil {
 		return r.taken
 	}
-	called := r.said().called
+	called := r.calledByTests()
 	var next []*baseSource
 	for _, f := range r.sourcesOfBase() {
 		if called[f.name] && (f.test || languages.IsTestFile(f.name) || classes.InTestFolder(f.name) || classes.IsCalledTest(f.name)) && r.exitCodeIn(path.Dir(f.name)) {

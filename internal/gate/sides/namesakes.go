@@ -139,7 +139,7 @@ func (r *Reader) sourcedByTests(name string) bool {
 			if seen[f.name] || !classes.IsSourcedIn(r.textOf(f), next[0]) {
 				continue
 			}
-			if ofTests(f.name) || r.called[f.name] {
+			if ofTests(f.name) || r.calledByTests()[f.name] {
 				return true
 			}
 			seen[f.name], next = true, append(next, f.name)

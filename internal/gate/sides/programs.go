@@ -56,7 +56,7 @@ func (r *Reader) runTexts() []string {
 		}
 	}
 	for _, f := range programs {
-		if ofTests(f.name) || r.called[f.name] {
+		if ofTests(f.name) || r.calledByTests()[f.name] {
 			take(f)
 		}
 	}

@@ -35,7 +35,7 @@ var standInReasons = []string{
 	ofPackage:  "the change brings what answers imports of tests in place of the package that they lie in: ",
 	ofSource:   "the change brings what is compiled and loaded in place of a source: ",
 	ofLibrary:  "the change brings modules that are imported in place of the standard library's, or of installed ones: ",
-	ofPlugin:   "the change has pytest load what it brings, wherever it is installed: ",
+	ofPlugin:   "the change has pytest load what it brings by itself, once it is installed: ",
 	ofRegistry: "the change has dependencies come from its own tree, or from other packages under their names: ",
 }
 

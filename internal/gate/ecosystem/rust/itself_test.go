@@ -18,7 +18,7 @@ func TestWithoutItself(t *testing.T) {
 	}
 }
 
-// TestModuleOf holds what the text of a test's module is, wherever that stands.
+// TestModuleOf holds what the text of a test's module is, in whatever file that is.
 func TestModuleOf(t *testing.T) {
 	t.Parallel()
 	const inline = "pub fn add() {}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn adds() {\n        add();\n    }\n}\n"
