@@ -37,11 +37,12 @@ func TestClassOf(t *testing.T) {
 		"test/helper.js": {"export const x = 1\n", compare.Support}, "test/page.html": {"", compare.Data},
 		"src/__mocks__/fs.js": {"", compare.Support}, "src/__snapshots__/a.test.js.snap": {"", compare.Data}, "__tests__/fixtures/in.json": {"", compare.Data},
 		"jest.config.ts": {"", compare.Steering}, ".npmrc": {"", compare.Steering}, "sub/.mocharc.yml": {"", compare.Steering},
+		"nyc.config.js": {"", compare.Steering}, "gulpfile.mjs": {"", compare.Steering}, ".labrc.js": {"", compare.Steering},
 		"vite.config.ts": {"export default {}", compare.Source}, "web/vite.config.js": {"export default { resolve: { alias: {} } }", compare.Steering}, "tools/globals.js": {"", compare.Support}, "yarn.lock": {"", compare.Source},
 
 		"tests/test_a.py": {pyTest, compare.Test}, "tests/a.py": {pyTest, compare.Test}, "tests/util.py": {"x = 1\n", compare.Support},
 		"conftest.py": {"", compare.Support}, "pkg/conftest.py": {"", compare.Support}, "tests/data/x.csv": {"", compare.Data},
-		"pytest.ini": {"", compare.Steering}, "tox.ini": {"", compare.Steering}, "main.py": {"", compare.Source}, "run-tests.py": {"", compare.Steering},
+		"pytest.ini": {"", compare.Steering}, "tox.ini": {"", compare.Steering}, "tox.toml": {"", compare.Steering}, ".pytest.toml": {"", compare.Steering}, ".coveragerc.toml": {"", compare.Steering}, "main.py": {"", compare.Source}, "run-tests.py": {"", compare.Steering},
 
 		"cmake/options.txt": {"set(CMAKE_CROSSCOMPILING_EMULATOR true)\n", compare.Steering}, "cmake/launch.cmake": {"set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK x)\n", compare.Steering}, "cmake/list.txt": {"set(SOURCES a.c)\n", compare.Source},
 		"Makefile": {"", compare.Steering}, "GNUmakefile": {"", compare.Steering}, "mk/rules.mk": {"", compare.Steering}, "ci/run.sh": {"#!/bin/sh\n", compare.Steering},

@@ -203,14 +203,19 @@ var startLine = pattern.New(`(?m)^import[ \t]`)
 func BringsPlugin(name string, base []byte, read func(name string) []byte) bool {
 	switch path.Base(name) {
 	case "pyproject.toml", "setup.cfg", "setup.py", "entry_points.txt":
-		now := pluginLines.FindAllString(string(read(name)), -1)
-		return len(now) > 0 && !slices.Equal(now, pluginLines.FindAllString(string(base), -1))
+		now := plugins(read(name))
+		return now != "" && now != plugins(base)
 	}
 	return false
 }
 
-// pluginLines are the name of the group, and what follows up to the end of the table or list.
-var pluginLines = pattern.New(`\bpytest11\b[^\[\]]*(?:[\[\]][^\[\]]*)?`)
+// plugins are the entries of pytest's group in a file, each as it is written.
+func plugins(src []byte) string {
+	return strings.Join(strings.Fields(strings.Join(pluginEntries.FindAllString(string(src), -1), "\n")), " ")
+}
+
+// pluginEntries are the group with what follows: up to the next table, of a dictionary the list or the line.
+var pluginEntries = pattern.New(`\bpytest11\b["']?[ \t]*(?:[\]=][^\[]*|:\s*\[[^\]]*|[^\n]*)`)
 
 // LinksModule says whether a file of the tree says what a name of a package leads to.
 func LinksModule(name string) bool { return linkedModule.MatchString(name) }

@@ -198,3 +198,79 @@ func TestLoosens(t *testing.T) {
 		}
 	}
 }
+
+// TestImportsAtStart holds which files Python runs as it starts; weights of a model have the same extension.
+func TestImportsAtStart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, src string
+		want      bool
+	}{
+		{"shop.pth", "import shop.compat\n", true},
+		{"shop.pth", "src\nimport\tos\n", true},
+		{"shop.pth", "../src\n", false},
+		{"weights.pth", "PK\x03\x04important", false},
+		{"shop.py", "import shop.compat\n", false},
+	} {
+		if got := ImportsAtStart(tt.name, func(string) []byte { return []byte(tt.src) }); got != tt.want {
+			t.Errorf("%s %q: %v", tt.name, tt.src, got)
+		}
+	}
+}
+
+// TestBringsPlugin holds which declarations of a package have pytest load other modules by themselves.
+func TestBringsPlugin(t *testing.T) {
+	t.Parallel()
+	const toml = "[project.entry-points.pytest11]\nshop = \"shop.compat\"\n"
+	for _, tt := range []struct {
+		name, base, head string
+		want             bool
+	}{
+		{"pyproject.toml", "[project]\n", "[project]\n" + toml, true},
+		{"pyproject.toml", toml, toml + "\n[tool.ruff]\nline = 1\n", false},
+		{"pyproject.toml", toml, toml + "more = \"shop.more\"\n", true},
+		{"setup.cfg", "", "[options.entry_points]\npytest11 =\n    shop = shop.compat\n", true},
+		{"setup.py", "setup()", "setup(entry_points={'pytest11': ['shop = shop.compat']})", true},
+		{"setup.py", "setup(entry_points={'pytest11': ['shop = shop.a']})", "setup(entry_points={'pytest11': ['shop = shop.b']})", true},
+		{"README.md", "", toml, false},
+		{"pyproject.toml", toml, "", false},
+	} {
+		if got := BringsPlugin(tt.name, []byte(tt.base), func(string) []byte { return []byte(tt.head) }); got != tt.want {
+			t.Errorf("%s %q to %q: %v", tt.name, tt.base, tt.head, got)
+		}
+	}
+}
+
+// TestExits holds which lines end a process as a success, where nothing but its exit code is a test.
+func TestExits(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"a.js":  {"process.exit(0);", "if (x) process.exit();", "Deno.exit(0)"},
+		"a.mts": {"process . exit( 0 )"},
+		"a.py":  {"    sys.exit()", "    raise SystemExit", "    raise SystemExit(0)", "    exit(0)"},
+		"a.rb":  {"  exit", "  exit 0 if x", "  exit(true)"},
+		"a.php": {"exit;", "exit(0);", "die('ok');"},
+		"a.pl":  {"exit 0;", "exit;"},
+		"a.sh":  {"exit 0", "[ x ] && exit", "if x; then exit; fi"},
+	} {
+		for _, line := range lines {
+			if got := Exits(name, map[int]string{3: line}); len(got) != 1 || got[0].Line != 3 {
+				t.Errorf("%s %q: %v", name, line, got)
+			}
+		}
+	}
+	for name, lines := range map[string][]string{
+		"a.js":  {"process.exit(1);", "process.exit(code);", "exit(0)"},
+		"a.py":  {"sys.exit(1)", "raise SystemExit(main())", "at_exit(0)"},
+		"a.rb":  {"exit 1", "exited", "exit(false)"},
+		"a.php": {"exit(1);"},
+		"a.sh":  {"exit 1", "exit $?"},
+		"a.go":  {"os.Exit(0)"},
+	} {
+		for _, line := range lines {
+			if got := Exits(name, map[int]string{3: line}); len(got) != 0 {
+				t.Errorf("%s %q: %v", name, line, got)
+			}
+		}
+	}
+}

@@ -18,6 +18,11 @@ func TestMixtures(t *testing.T) {
 			`{"dependencies": {"a": "2"}, "scripts": {"test": "true"}, "name": "x"}`,
 			"{\n  \"dependencies\": {\"a\": \"2\"},\n  \"scripts\": {\"test\": \"jest\"},\n  \"name\": \"x\",\n  \"jest\": {\"bail\": 1}\n}\n",
 		},
+		{
+			"what a script of wireit does", "package.json",
+			`{"scripts": {"test": "wireit"}, "wireit": {"test": {"command": "node --test"}}}`, `{"scripts": {"test": "wireit"}, "wireit": {"test": {"command": "true"}}}`,
+			"{\n  \"scripts\": {\"test\": \"wireit\"},\n  \"wireit\": {\"test\": {\"command\": \"node --test\"}}\n}\n",
+		},
 		{"an added manifest keeps its dependencies alone", "package.json", "", `{"scripts": {"test": "true"}, "devDependencies": {"a": "1"}}`, "{\n  \"devDependencies\": {\"a\": \"1\"}\n}\n"},
 		{"other layout is no difference", "package.json", `{"scripts": {"test": "jest"}}`, `{ "scripts":{"test":"jest"}, "version": "2" }`, `{ "scripts":{"test":"jest"}, "version": "2" }`},
 		{

@@ -2,6 +2,8 @@ package classes
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,21 @@ func TestNamesSetup(t *testing.T) {
 	}
 	if !NamesSetup(`{"jest": {"setupFiles": ["./test/index.js"]}}`, "test/index.js") {
 		t.Error("a file called index is not found by its folder")
+	}
+}
+
+// TestRunnerSettings: settings of Vite are those of a runner where they speak of tests; else what they load
+// belongs to the build.
+func TestRunnerSettings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"export default { plugins: [banner()] }\n": 0, "export default { test: { globals: true } }\n": 1} {
+		root := t.TempDir()
+		if err := os.WriteFile(filepath.Join(root, "vite.config.js"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := RunnerSettings(root, "."); len(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }
 

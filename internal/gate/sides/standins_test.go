@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
@@ -61,5 +62,19 @@ func TestRunnersBrought(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 		})
+	}
+}
+
+// TestInProject: what stands for a module of the standard library, or for a runner, does so in each project.
+func TestInProject(t *testing.T) {
+	t.Parallel()
+	r := &Reader{Plans: map[results.Side]*Plan{
+		results.Base: {Projects: []ecosystem.Project{{Dir: "."}, {Dir: "core"}}},
+		results.Head: {Files: []string{"core/src/__init__.py"}},
+	}}
+	for name, want := range map[string]bool{"shlex.py": true, "core/shlex.py": true, "core/src/shlex.py": false, "other/shlex.py": false, "core/shop/shlex.py": false} {
+		if got := r.inProject(name, classes.ShadowsLibrary); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
