@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/classes"
+	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -38,6 +39,6 @@ func (r *Reader) takenFirst(settings string) func(name string) bool {
 		return found
 	}
 	return func(name string) bool {
-		return r.Plans[results.Base] != nil && r.readBase(name) != nil && len(r.sourcesOfBase()) <= maxRead && taken(name, maxTaken)
+		return r.Plans[results.Base] != nil && !languages.IsTestFile(name) && r.readBase(name) != nil && len(r.sourcesOfBase()) <= maxRead && taken(name, maxTaken)
 	}
 }

@@ -33,12 +33,15 @@ func (r *Reader) Marks(ctx context.Context) ([]classes.Mark, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, r.namesakes(f.Path, added)...)
-		found = append(found, r.loosens(f.Path, added)...)
-		found = append(found, r.exits(f.Path, added)...)
-		found = append(found, slices.DeleteFunc(classes.MarksIn(f.Path, added), func(m classes.Mark) bool {
+		marks := slices.DeleteFunc(classes.MarksIn(f.Path, added), func(m classes.Mark) bool {
 			return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path))
-		})...)
+		})
+		for _, m := range slices.Concat(r.namesakes(f.Path, added), r.loosens(f.Path, added), r.exits(f.Path, added)) {
+			if !slices.ContainsFunc(marks, func(o classes.Mark) bool { return o.Line == m.Line }) {
+				marks = append(marks, m)
+			}
+		}
+		found = append(found, marks...)
 	}
 	return found, nil
 }

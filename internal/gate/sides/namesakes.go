@@ -122,9 +122,7 @@ func ofTests(name string) bool {
 // loosens are the lines of a script that tests take in, also by way of others, by which the shell reads them
 // otherwise.
 func (r *Reader) loosens(name string, added map[int]string) []classes.Mark {
-	marks := slices.DeleteFunc(classes.Loosens(name, added), func(m classes.Mark) bool {
-		return len(classes.MarksIn(name, map[int]string{m.Line: added[m.Line]})) > 0 // it is one in any script
-	})
+	marks := classes.Loosens(name, added)
 	if len(marks) == 0 || !r.sourcedByTests(name) {
 		return nil
 	}
